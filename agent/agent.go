@@ -2,8 +2,8 @@
 // SPINACH paper (Liu et al., EMNLP Findings 2024): one action per turn, with every observation returned to the model,
 // until the model stops on a query that returned a result.
 //
-// Given a question, the package returns an [Outcome], which is an answer or the reason why there is none, and writes a
-// trajectory. It accesses the outside world only through the [Model] and [Recorder] interfaces, the graphs in
+// Given a question, the package returns an [Outcome], which contains an answer or the reason why there is none, and
+// writes a trajectory. It accesses the outside world only through the [Model] and [Recorder] interfaces, the graphs in
 // [Sources], and the clock it is given.
 //
 // # Reading order
@@ -116,16 +116,16 @@ func EndingOf(err error) Ending { return event.EndingOf(err) }
 // text for the asker, in their language. It comes from the model, so it is untrusted, and it may be empty.
 type Outcome struct {
 	Answer  *Answer
-	Attempt *Answer // if there is no answer, the query that came closest or that shows that there is none
+	Attempt *Answer // if there is no answer, the query that came closest, or one that shows that none exists
 	Ending
 	Feedback *Verdict // the judge's first verdict, if the preset has a judge
 	Probed   *Probed  // how variants of the answer's query would change the result, if the preset runs any
 	Report   string
 	Short    string // the answer in Report without the assumptions and open points, if these are separate
-	// the question and the thread's queries; the report may repeat what they say without support from the result
+	// the question and the thread's queries; the report may repeat their content even if the result does not support it
 	Asked      string
 	Asks       string          // a clarifying question to the asker, in their language; may be empty
-	Readings   []Reading       // the two interpretations that Asks is about; nil if they find the same number
+	Readings   []Reading       // the two interpretations that Asks is about; nil if their counts are the same
 	Language   string          // the asker's language code: en, de, fr …
 	Confidence float64         // how likely the answer is to be right; see package confidence
 	Features   *event.Features // what the answer's confidence is computed from
@@ -142,7 +142,8 @@ type Triage struct {
 	Question string
 	Language string
 	Why      string // a one-line reason for the log
-	// for [Question]: what the model was shown and what it did first; nil if the post was judged in a separate call
+	// the Opening of the [Question]: what the model was shown and did first; nil if the post was judged in a separate
+	// call
 	Opening *Opening
 }
 

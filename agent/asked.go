@@ -39,10 +39,10 @@ type Same struct {
 	Why  string // one line
 }
 
-// Asked asks the model whether an earlier request was the same as the new one, so the earlier query answers both. In
-// case of doubt, the requests are treated as different. Errors and the events written to rec are as for
-// [Engine.Triage], with the "asked" preset. If a query or request is too long to be shown in full, Asked returns a
-// false [Same] without asking the model.
+// Asked asks the model whether an earlier request was the same as the new one. If it was, the earlier query answers
+// both. In case of doubt, the requests are treated as different. Errors and the events written to rec are as for
+// [Engine.Triage], except that the preset is "asked". If a request or query is empty or too long to be shown in full,
+// Asked does not ask the model and treats the requests as different.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {
 	for _, s := range []string{a.Question, a.Query, a.Earlier, a.Theirs} {
 		if len([]rune(s)) > maxAsked || strings.TrimSpace(s) == "" {

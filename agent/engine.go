@@ -27,16 +27,16 @@ type Options struct {
 	Policy   string          // the policy's name; the preset's first policy if empty
 	Runs     int             // number of independent attempts, for policies that make several; the policy decides if 0
 	Doubt    float64         // confidence, from 0 to 1, below which the asker is also asked a clarifying question
-	Variants []step.Variant  // used by the attempts in turn, the unchanged Preset first; if nil, see [step.Runner.Try]
+	Variants []step.Variant  // for the attempts in turn; the first is the unchanged Preset; if nil, see [step.Runner.Try]
 	Reviewer policy.Reviewer // replaces Policy with a person who decides on each turn; may be nil
 	Examples int             // number of solved questions to show before the first turn; the preset's number if 0
 	Notes    int             // maximum number of approved notes in the prompt; the preset's number if 0
 	Notebook tool.Notebook   // only for presets that take notes
-	// Right reports whether an answer is known to be right. If it is not nil, a tree search continues until an answer
-	// is right. It is nil for real questions, whose correct answer is not known.
+	// Right reports whether an answer is known to be right. If it is not nil, a tree search continues until it finds a
+	// right answer. It is nil for real questions, whose correct answer is not known.
 	Right    func(ctx context.Context, a *Answer) bool
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's services; none if nil
-	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes
+	// Faithful compares what the model tells the asker with the result, lets the model correct its text once, and removes
 	// sentences with unsupported claims; see package faithful.
 	Faithful bool
 	// cache of the graphs' responses, shared by all questions; nil for none
@@ -92,7 +92,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 // reviewPolicy is the policy name in the start event of a run that a person reviews.
 const reviewPolicy = "review"
 
-// run is one question in progress.
+// run is the state of a single run.
 type run struct {
 	*step.Runner
 	state    step.State
@@ -103,7 +103,7 @@ type run struct {
 // Limits on how much of a question and its history is shown, because a post can be as long as a page.
 const (
 	maxQuestion = 16_000 // characters
-	maxHistory  = 6      // the latest earlier turns
+	maxHistory  = 6      // number of most recent earlier turns
 )
 
 // Ask searches for the query that answers q. Every event is passed to rec before the next one occurs.
@@ -142,7 +142,7 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 	return again.ask(ctx, *earlier[0].Question, rec, again.limits(limits))
 }
 
-// recalled is a model that answers from the record of an earlier run until the recorded responses run out.
+// recalled is a model that returns the responses recorded in an earlier run until none are left.
 type recalled struct {
 	earlier *event.Earlier
 	live    Model
@@ -198,7 +198,8 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	return out, r.settle(ctx, bounded, out, err)
 }
 
-// limits fills in zero fields of the caller's limits from the preset, and from the defaults if the preset has none.
+// limits fills in zero fields of the caller's limits from the preset, or from the defaults if the preset does not set
+// them.
 func (e *Engine) limits(l Limits) Limits {
 	p := e.opts.Preset.Limits
 	if policy.Branches(e.opts.Policy) { // the depth of a tree search is one of its parameters
@@ -271,7 +272,7 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	return err
 }
 
-// findLanguage determines the asker's language. This is the question's language if known; otherwise, it is the preset's
+// findLanguage determines the asker's language. It uses the question's language if known, and otherwise the preset's
 // language, the language that the model names, or English, in that order.
 func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
@@ -301,8 +302,9 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// settle decides whether err ends the run in an orderly way, in which case the reason goes into out, or is an error for
-// the caller. A limit that is reached after an answer was found does not discard the answer.
+// settle decides whether err ends the run in an orderly way or must be returned to the caller. If the run ends in an
+// orderly way, settle stores the reason in out. A limit that is reached after an answer was found does not discard the
+// answer.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
 	var h *event.Halt
 	switch {

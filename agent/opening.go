@@ -16,9 +16,9 @@ func (e *Engine) opens(o *Opening) bool {
 	return o != nil && e.opts.Preset.Rules.Triage && !e.noTools.Load() && e.opts.Reviewer == nil
 }
 
-// open asks for the judgment together with the first turn. The Triage is nil if that is not possible,
-// because the server does not support tool calls or the turn has no readable judgment. open adds what the model was
-// shown, and the rest of the turn, to o.
+// open asks for the judgment together with the first turn. The returned Triage is nil if that is not possible, because
+// the server does not support tool calls or the turn has no readable judgment. open adds what the model was shown, and
+// the rest of the turn, to o.
 func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	last := o.Posts[len(o.Posts)-1]
@@ -57,8 +57,8 @@ func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o
 	return t, nil
 }
 
-// apart separates the judgment from the rest of a turn. The judgment is the arguments of the triage call or, if there
-// is no such call, the text.
+// apart separates the judgment from the rest of a turn. The judgment is in the arguments of the triage call or, if
+// there is no such call, in the text.
 func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	rest, judgment = turn, turn.Content
 	rest.ToolCalls = nil

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// RecordedRun is one run in SPINACH's released log: its model's thoughts and actions, with the observations. The log is
-// the file <out>.log written by its evaluation, a JSON array of final states. Unused fields are omitted.
+// RecordedRun is one run in SPINACH's released log: the model's thoughts and actions, with the observations. The log
+// is the file <out>.log written by its evaluation, a JSON array of final states. Unused fields are omitted.
 type RecordedRun struct {
 	Question   string           `json:"question"`
 	Actions    []RecordedAction `json:"actions"`
@@ -57,11 +57,11 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 // The agent makes more kinds of calls than the record contains. Each kind is answered as follows:
 //
 //   - act: the record's thoughts and actions in turn, regardless of what the agent observes. The record's formatting
-//     calls do not need separate answers: the actions in the log are their result. The actions are used up if the
-//     agent rejected an action that SPINACH's loop accepted, or if a different graph returned different rows. The model
-//     then gives up: stop(no answer: …).
+//     calls do not need separate answers: the actions in the log are their result. The actions may run out, because
+//     the agent may reject an action that SPINACH's loop accepted, and a different graph may return different rows. If
+//     they run out, the model gives up: stop(no answer: …).
 //   - prune: the page as the record's model left it at this position. The agent uses only what is on the page that it
-//     read, see prune.go.
+//     read; see prune.go.
 //   - extract: the query generated last, which is the one SPINACH's evaluation scores when no stop succeeded
 //     (evaluate_parser.post_processing).
 //   - language: English, which SPINACH uses when it cannot determine the language; the log does not contain that call.
@@ -79,7 +79,7 @@ func NewRecordedModel(run RecordedRun) *RecordedModel { return &RecordedModel{ru
 // Position returns how many of the record's actions have been returned.
 func (m *RecordedModel) Position() int { return m.pos }
 
-// Complete answers from the record.
+// Complete returns a response from the record.
 func (m *RecordedModel) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// compare checks what the model says against what was found. If an answer's text contains unsupported claims, the model
-// corrects it once; sentences that are still unsupported are removed. The model states in its own words what it
-// assumed, what it left open, and why there is no answer. In these texts, only figures and names are checked; what it
-// assumed and left open is corrected once, too.
+// compare checks what the model says against what was found. If an answer's text contains unsupported claims, the
+// model corrects it once; sentences that are still unsupported are removed. The model states in its own words what it
+// assumed, what it left open, and why there is no answer. In these texts, only figures and names are checked. What it
+// assumed and left open may also be corrected once.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}
@@ -84,8 +84,8 @@ func unnamed(c *faithful.Checker, text string) []faithful.Fault {
 	return slices.DeleteFunc(c.Faults(text), func(f faithful.Fault) bool { return f.Kind == faithful.Word })
 }
 
-// noteChecker returns a checker for notes on an answer. A note may say what the result does not contain, so the labels
-// of all entities that the model was shown, and codes, are names that it may use.
+// noteChecker returns a checker for notes on an answer. A note may describe what the result does not contain, so it
+// may also use the labels of all entities that the model was shown, and codes in observations.
 func (r *run) noteChecker(a *Answer, question string) *faithful.Checker {
 	e := evidence(question, a, r.Language.Code)
 	e.Labels = LabelsIn(r.state.Steps())

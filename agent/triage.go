@@ -38,7 +38,7 @@ const (
 // affect only the returned [Triage]. The calls are written to rec, which may be nil, as a separate trajectory whose
 // last event contains the judgment in Detail.
 //
-// If the preset enables it (rules.triage) and the model's server supports tool calls, the call to the model is also the
+// If the preset enables rules.triage and the model's server supports tool calls, the call to the model is also the
 // first turn of the question's run, which later continues from there; see [Triage].Opening. limits are the limits for
 // that run.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder,

@@ -35,15 +35,15 @@ type Bin struct {
 
 // Cut is the effect of answering only above a confidence threshold.
 type Cut struct {
-	Answered  float64 `json:"answered"` // share of all runs, including those without an answer
+	Answered  float64 `json:"answered"` // answered runs as a share of all runs, including those without an answer
 	Threshold float64 `json:"threshold"`
 	Wrong     float64 `json:"wrong"`     // share of all runs with a wrong answer
 	WrongOf   float64 `json:"wrong_of"`  // share of the answers that are wrong
 	AtRandom  float64 `json:"at_random"` // WrongOf for the same number of answers drawn at random
 }
 
-// Shares are the shares of runs to answer for which [Measure] reports how many answers are wrong. If too few runs have
-// an answer, all runs that have one are used.
+// Shares lists shares of all runs. For each share, [Measure] reports how many answers are wrong if only that share of
+// the runs is answered. If too few runs have an answer, all runs that have one are used.
 var Shares = []float64{0.5, 0.7, 0.9}
 
 // Measure compares probabilities with the outcomes. silent is the number of additional runs without an answer.
@@ -77,7 +77,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // on a tie, wrong answers first, so lucky order does not help
+	slices.SortStableFunc(order, func(a, b int) int { // on a tie, wrong answers first, so a lucky order does not help
 		switch {
 		case p[a] != p[b]:
 			return cmpDown(p[a], p[b])

@@ -8,11 +8,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call to a graph as stored in a trajectory, so that a run can be replayed without the graph. Op
-// is search, entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier
-// questions). KG is the graph's name, or "" for the question's first graph. If a table has more than 1,000 rows, only
-// the first and last 500 rows are kept, since the agent reads no others; Total is then the number of rows in the
-// complete table.
+// Call is a call to a graph as stored in a trajectory, so that a run can be replayed without the graph. Op is search,
+// entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier questions).
+// KG is the graph's name, or "" for the question's first graph. If a table has more than 1,000 rows, only the first
+// and last 500 rows are kept, since the agent reads no others; Total is then the number of rows in the complete table.
 type Call struct {
 	Op      string          `json:"op"`
 	KG      string          `json:"kg,omitempty"`

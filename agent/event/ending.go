@@ -143,7 +143,7 @@ type Cause struct {
 	Transient bool             `json:"transient,omitempty"` // for kind model: the same call may succeed later
 	Refused   bool             `json:"refused,omitempty"`   // for kind model: the connection was refused
 	Graph     kg.Kind          `json:"graph,omitempty"`     // for kind graph: the kind of failure
-	RetryMS   int64            `json:"retry_ms,omitempty"`  // for both kinds: the pause that the service requests
+	RetryMS   int64            `json:"retry_ms,omitempty"`  // for kinds model and graph: the requested pause
 }
 
 // CauseKind is the kind of a [Cause].

@@ -6,7 +6,7 @@
 //	event.go log.go tree.go    events, their positions in the tree, and paths through it
 //	file.go pack.go  the file, which stores only the new parts of each prompt
 //	search.go        tree searches and votes
-//	features.go      signs of how likely an answer is to be right
+//	features.go      indications of how likely an answer is to be right
 //	review.go        people's decisions on turns
 //	call.go replay.go          calls to the graph, and replaying a run from its log
 //	resume.go        continuing a run that was cut off
@@ -39,8 +39,8 @@ type Listener interface {
 //	start     Format, Question (with History), Preset, Policy, Graphs, Limits
 //	model     Request and Response (or Error and Cause) of one call to the model
 //	graph     Call: one call to the graph or the labeler, with its result
-//	step      Step: one action with its observation; Reason (repeat or stop) if it was rejected in a conversation
-//	          that only grows
+//	step      Step: one action with its observation; Reason (repeat or stop) if it was rejected in an append-only
+//	          conversation
 //	rollback  To (number of the last step kept; 0 if none), Reason: repeat or stop, Step: the action that was
 //	          rejected, without a number
 //	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer from the previous step
@@ -59,8 +59,8 @@ type Listener interface {
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Asks, Language, Confidence, Features,
 //	          Usage, Repairs; see [Event.Ending]
-//	live Detail: what the model has written so far of an incomplete message; only sent to listeners,
-//	never written
+//	live      Detail: what the model has written so far of an incomplete message; only sent to listeners, never
+//	          written
 //
 // In the current format, a file stores only the new parts of a model event's request (see pack.go); [Read] returns the
 // complete request.

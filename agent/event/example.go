@@ -10,11 +10,11 @@ import (
 // Example is an earlier question with a query that answered it. Its text is untrusted. The query may no longer run.
 type Example struct {
 	ID       string    `json:"id"`               // unique in its source
-	Source   string    `json:"source,omitempty"` // its source, for display: name of a file or archive
+	Source   string    `json:"source,omitempty"` // for display: name of the file or archive that contains it
 	Question string    `json:"question"`         // as it was asked
 	SPARQL   string    `json:"sparql"`
 	Page     string    `json:"page,omitempty"`    // the wiki page's title, or ""
-	Heading  string    `json:"heading,omitempty"` // of the discussion
+	Heading  string    `json:"heading,omitempty"` // heading of the discussion
 	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero if unknown
 	// similarity to the text in the [ExampleQuery], above 0 and at most 1; 0 if not ranked
 	Score float64 `json:"score,omitempty"`

@@ -1,8 +1,8 @@
 package event
 
-// Features are signs of how likely an answer is to be right, as known at the end of the run. They are stored in the end
-// event so that a confidence model can be fitted to finished runs. A zero field means that nothing of the kind happened
-// or that the preset does not check for it.
+// Features indicate how likely an answer is to be right, based on what is known at the end of the run. They are stored
+// in the end event so that a confidence model can be fitted to finished runs. A zero field means that nothing of the
+// kind happened or that the preset does not check for it.
 type Features struct {
 	Preset    string `json:"preset"`              // the preset that found the answer
 	Steps     int    `json:"steps"`               // steps in the state that the model requested

@@ -19,7 +19,7 @@ import (
 type File struct {
 	mu   sync.Mutex
 	f    *os.File
-	size int64 // bytes of whole lines
+	size int64 // bytes in complete lines
 	pack *packer
 	last int // ID of the last event
 	bad  error

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Recorder stores the log. Record is called once per event, in ID order. When the call for a step, rollback,
-// final or end event returns, that event and all earlier ones are durable: a crash loses at most the step in progress.
+// Recorder stores the log. Record is called once per event, in ID order. When the call for a step, rollback, final or
+// end event returns, that event and all earlier ones are durable: a crash loses at most the step in progress.
 type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
@@ -28,7 +28,7 @@ type Question struct {
 	// experiments with gold entities, otherwise nil
 	Entities []string `json:"entities,omitempty"`
 
-	// the conversation started by judging the post, which the run continues; nil if there is none
+	// the conversation in which the post was judged and which the run continues; nil if there is none
 	Opening *Opening `json:"opening,omitempty"`
 
 	// the discussion in which the question was asked, so that copies of it can be withheld from the model; never shown
@@ -55,8 +55,8 @@ func (p Post) Whole() string {
 	return strings.Join(append([]string{p.Text}, p.Queries...), "\n[query]\n")
 }
 
-// Opening is a conversation that started by judging a post: what the model was shown, and its first action in the same
-// turn.
+// Opening is the start of a conversation in which the model judged a post: what the model was shown, and its first
+// action in the same turn.
 type Opening struct {
 	Heading string      `json:"heading,omitempty"`
 	Posts   []Post      `json:"posts"`            // posts in the thread; the last one is judged

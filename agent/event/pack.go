@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// A prompt repeats nearly everything in the prompts before it. A file stores only its new parts, with references to the
-// events that the rest came from: whole messages in an earlier request, the start of a message, or the text of an event
-// (a question, an observation, a model's response).
+// A prompt repeats nearly everything in the prompts before it. A file stores only the new parts of a prompt, with
+// references to the events that the rest came from: whole messages in an earlier request, the start of a message, or
+// the text of an event (a question, an observation, a model's response).
 
 // packedPrompt is a request's messages and tools as stored in a file.
 type packedPrompt struct {
-	From     []int           `json:"from,omitempty"` // the events that the prompt came from
+	From     []int           `json:"from,omitempty"` // the events that parts of the prompt came from
 	Messages []packedMessage `json:"messages"`
 	Tools    int             `json:"tools,omitempty"` // ID of the event that has the same tools
 }
@@ -49,7 +49,7 @@ type packer struct {
 	parent map[int]int
 	text   map[int]string // text of each event, by ID
 	asked  map[int]*llm.Request
-	place  map[string]place // places of messages, by their JSON encoding
+	place  map[string]place // positions of messages, by their JSON encoding
 }
 
 type place struct{ event, at int }
@@ -126,7 +126,7 @@ func sameTool(a, b llm.Tool) bool {
 		string(a.Parameters) == string(b.Parameters)
 }
 
-// before finds e's nearest ancestor that called the model for the same purpose.
+// before returns e's nearest ancestor that is a call to the model for the same purpose.
 func (p *packer) before(e Event) (id int, asked *llm.Request) {
 	for id = e.Parent; id > 0; id = p.parent[id] {
 		if asked = p.asked[id]; asked != nil && asked.Purpose == e.Request.Purpose {

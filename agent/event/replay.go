@@ -122,7 +122,7 @@ func sameRequest(a, b llm.Request) bool {
 	return a.Purpose == b.Purpose && slices.EqualFunc(a.Messages, b.Messages, llm.Message.Equal)
 }
 
-// firstDifference shows the first difference between two requests.
+// firstDifference describes the first difference between two requests.
 func firstDifference(a *llm.Request, b llm.Request) string {
 	if a == nil {
 		return "no request was recorded"
@@ -148,62 +148,62 @@ func firstDifference(a *llm.Request, b llm.Request) string {
 	return fmt.Sprintf("%d messages recorded, now %d", len(a.Messages), len(b.Messages))
 }
 
-// Search answers from the record.
+// Search returns the recorded result.
 func (r *Replay) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	return replayed[*kg.SearchResult](ctx, r, "search", q)
 }
 
-// Entity answers from the record.
+// Entity returns the recorded result.
 func (r *Replay) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	return replayed[*kg.Entity](ctx, r, "entity", EntityArgs{id, lang})
 }
 
-// Examples answers from the record.
+// Examples returns the recorded result.
 func (r *Replay) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	return replayed[[]kg.Example](ctx, r, "examples", EntityArgs{property, lang})
 }
 
-// Labels answers from the record.
+// Labels returns the recorded result.
 func (r *Replay) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	return replayed[map[string]string](ctx, r, "labels", LabelsArgs{ids, languages})
 }
 
-// Find answers from the record.
+// Find returns the recorded result.
 func (r *Replay) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	return replayed[*kg.SearchResult](ctx, r, "find", q)
 }
 
-// Shape answers from the record.
+// Shape returns the recorded result.
 func (r *Replay) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
 	return replayed[*kg.Shape](ctx, r, "shape", EntityArgs{class, lang})
 }
 
-// FindClasses answers from the record.
+// FindClasses returns the recorded result.
 func (r *Replay) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	return replayed[*kg.SearchResult](ctx, r, "classes", ClassesArgs{text, lang, limit})
 }
 
-// FindExamples answers from the record.
+// FindExamples returns the recorded result.
 func (r *Replay) FindExamples(ctx context.Context, q ExampleQuery) ([]Example, error) {
 	return replayed[[]Example](ctx, r, ExamplesOp, q)
 }
 
-// Among answers from the record.
+// Among returns the recorded result.
 func (r *Replay) Among(ctx context.Context, q AmongQuery) (*Among, error) {
 	return replayed[*Among](ctx, r, "among", q)
 }
 
-// Triples answers from the record.
+// Triples returns the recorded result.
 func (r *Replay) Triples(ctx context.Context, q TriplesQuery) (*Triples, error) {
 	return replayed[*Triples](ctx, r, "triples", q)
 }
 
-// Query answers from the record. Rows omitted from a long table are returned with all variables unbound.
+// Query returns the recorded result. Rows omitted from a long table are returned with all variables unbound.
 func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return replayed[*kg.Table](ctx, r, "query", query)
 }
 
-// replayed returns the result of the next recorded call, which must be this call.
+// replayed returns the result of the next recorded call, which must be the call described by op and args.
 func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {

@@ -117,7 +117,7 @@ var finished = []Reason{Answered, GivenUp, NotFound, OutOfActions, Loop, CannotP
 func Finished(reason Reason) bool { return slices.Contains(finished, reason) }
 
 // Continue opens the file of a run that was cut off. A run that ended cannot be continued, unless it was stopped or a
-// service failed. In that case, Continue removes its end event and the failed calls that led to it.
+// service failed. In that case, Continue removes the run's end event and the failed calls that led to it.
 func Continue(path string) (*Continued, []Event, error) {
 	f, events, err := Append(path)
 	if err != nil {
@@ -147,7 +147,7 @@ func Continue(path string) (*Continued, []Event, error) {
 	return &Continued{file: f, earlier: events}, events, nil
 }
 
-// underway returns how many of a run's events are kept when it is continued.
+// underway returns how many of a run's events are kept when the run is continued.
 func underway(events []Event) int {
 	n := len(events)
 	if n == 0 || events[n-1].Event != "end" || Finished(Reason(events[n-1].Reason)) {

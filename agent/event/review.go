@@ -19,8 +19,8 @@ type Review struct {
 	Text    string       `json:"text,omitempty"`   // for an edited turn: what the reviewer wrote
 }
 
-// ReviewCount measures the effort of a review, counted as in the Interactive-KBQA paper (appendix A.5): only along the
-// kept path, excluding abandoned turns.
+// ReviewCount measures the effort spent on a review, counted as in the Interactive-KBQA paper (appendix A.5): only
+// along the kept path, excluding abandoned turns.
 type ReviewCount struct {
 	Turns         int       `json:"turns"` // utterances after the question: the model's turns and the observations
 	Interventions int       `json:"interventions"`
@@ -30,7 +30,7 @@ type ReviewCount struct {
 	Usage         llm.Usage `json:"usage"` // usage of all calls to the model, including abandoned ones
 }
 
-// CountReview measures the effort of a run's review; ok is false if the run was not reviewed.
+// CountReview measures the effort spent on reviewing a run; ok is false if the run was not reviewed.
 func CountReview(events []Event) (c ReviewCount, ok bool) {
 	kept := map[int]bool{}
 	at := 0

@@ -12,7 +12,7 @@ type Tree struct {
 	Decay       float64 `json:"decay,omitempty"`       // fraction of the reward lost for each step beyond Expected
 	Expected    int     `json:"expected,omitempty"`    // expected number of steps in a branch
 	Seed        uint64  `json:"seed,omitempty"`
-	Gold        bool    `json:"gold,omitempty"` // end when an answer matches gold, regardless of Answers
+	Gold        bool    `json:"gold,omitempty"` // end when an answer matches the gold answer, regardless of Answers
 }
 
 // The reasons why a search ends, besides limits and failures.

@@ -57,7 +57,7 @@ func ReadChat(b []byte) (*Chat, error) {
 	type known Chat
 	c := struct { // the outer members hide the embedded ones, whose types differ between data sets
 		known
-		ID      any    `json:"id"` // or a number
+		ID      any    `json:"id"` // a string or a number
 		Answers any    `json:"answers"`
 		Answer  any    `json:"answer"`
 		Kind    string `json:"compositionality_type"`

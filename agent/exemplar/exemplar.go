@@ -115,7 +115,7 @@ func Parse(name, text string) ([]Dialogue, error) {
 	return out, nil
 }
 
-// note parses a line that starts with #; s excludes the #.
+// note parses a line that starts with #; s is the rest of the line.
 func (d *Dialogue) note(s string) {
 	key, value, _ := strings.Cut(s, ":")
 	value = strings.TrimSpace(value)

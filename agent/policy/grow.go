@@ -145,8 +145,8 @@ func showed(x *node, n int) string {
 	return x.child.State.Observed(n)
 }
 
-// repair makes the node's next turn tell the model what was wrong with its first bad sample. If a
-// node still has no children after several attempts, its branch ends.
+// repair handles a node whose samples created no children. When the node is expanded again, the model is told what was
+// wrong with its first bad sample. After several such attempts, the branch ends.
 func (t *tree) repair(ctx context.Context, x *node, made []step.Child) error {
 	x.repairs++
 	i := slices.IndexFunc(made, func(c step.Child) bool {

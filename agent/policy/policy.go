@@ -38,7 +38,7 @@ func policies() []named {
 		{name: "auto", policy: Auto, many: true}}
 }
 
-// ManyTries reports whether a policy makes several attempts at a question, each with a different policy.
+// ManyTries reports whether a policy makes several attempts at a question, each of which uses another policy.
 func ManyTries(name string) bool {
 	return slices.ContainsFunc(policies(), func(p named) bool { return p.name == name && p.many })
 }

@@ -14,7 +14,7 @@ import (
 // time. In tests, a list of decisions takes the reviewer's place.
 type Reviewer interface {
 	// Review waits for the reviewer's decision. [ErrLeft] means that the reviewer stops for now; any other error also
-	// ends the run. In either case, the run can be continued later with the same turn.
+	// ends the run. In either case, the run can be continued later, starting with the same turn.
 	Review(ctx context.Context, l Look) (Decision, error)
 }
 
@@ -33,8 +33,8 @@ type Look struct {
 	Place      int          // position in the conversation of the turn's first step, from 1
 	Steps      []event.Step // the conversation so far
 	Turn       string       // thought and actions as text; see [step.Proposal.Text]
-	Unreadable string       // why the turn cannot be read, or ""; accepting such a turn tells the model so
-	Problem    string       // why the last decision on this turn was rejected, or ""; Turn is then its text
+	Unreadable string       // why the turn cannot be read, or ""; if it is accepted, the model is told why
+	Problem    string       // why the last decision was rejected, or ""; after an edit, Turn is the edited text
 	Unseen     []string     // IDs in the turn that the model has not seen, as written in the turn
 	Mentions   func(text string) []step.Mention
 }
@@ -43,7 +43,7 @@ type Look struct {
 type Decision struct {
 	Verdict string // [event.Accepted] or one of the constants that follow it
 	Text    string // for an edited turn: thought and actions, in the same format as [Look.Turn]
-	To      int    // for a return to an earlier turn: the position of its step
+	To      int    // for a return to an earlier turn: the position of a step in it
 	Reason  string // reason for a skip
 	By      string // the person's name
 }
@@ -64,14 +64,14 @@ func Review(who Reviewer) Policy {
 	}
 }
 
-// review is a run in progress.
+// review is the state of a reviewed run.
 type review struct {
 	*step.Runner
 	who   Reviewer
 	turns []decided
 }
 
-// decided is a turn that was run in a state with the given number of steps.
+// decided is a turn that was run, with the number of steps in the state before it.
 type decided struct {
 	step.Proposal
 	before int
@@ -138,8 +138,8 @@ func endingOf(h *event.Halt) event.Ending {
 	return h.Ending
 }
 
-// decide asks the reviewer until a decision is valid, and writes that decision to the log. In a continued run, earlier
-// decisions are not requested again.
+// decide asks the reviewer until it gets a valid decision, and writes that decision to the log. In a continued run,
+// earlier decisions are not requested again.
 func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, Decision, error) {
 	look := Look{Steps: p.State().Steps(), Turn: p.Text(), Unseen: v.Unseen(p), Mentions: v.Mentions}
 	look.Place = len(look.Steps) + 1
@@ -165,8 +165,8 @@ func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, De
 	}
 }
 
-// check returns the turn as decided, or the reason why the decision is not valid. An edit that changes nothing is
-// treated as acceptance.
+// check returns the turn that results from a decision, or the reason why the decision is not valid. An edit that
+// changes nothing is treated as acceptance.
 func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 	switch d.Verdict {
 	case event.Accepted, event.Skipped:

@@ -17,7 +17,8 @@ import (
 const (
 	// usualTries is the default maximum number of attempts in a vote.
 	usualTries = 3
-	// If a judge called the first answer done and its confidence is at least sureAlone, there is no second attempt.
+	// If a judge called the first answer done and the answer's confidence is at least sureAlone, there is no second
+	// attempt.
 	sureAlone = 0.9
 	// If the first two answers are equal and each has at least the confidence sureTogether, there is no third attempt.
 	sureTogether = 0.5
@@ -30,8 +31,8 @@ const (
 // it could not change the choice, or if the answers so far agree and are certain enough.
 //
 // The run's limits on money, tokens, calls and time cover all attempts together: an attempt starts only if enough is
-// left for one that costs as much as the most expensive attempt so far. The action limits apply to each attempt. If
-// what ended an attempt would also end every other attempt, the vote ends with the answers so far.
+// left for one that costs as much as the most expensive attempt so far. The action limits apply to each attempt. If an
+// attempt ends for a reason that would also end every other attempt, the vote ends with the answers found so far.
 func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, v.most); err != nil {
@@ -266,7 +267,7 @@ const (
 	byConfidence = "confidence" // several results tied for the most attempts, and the comparison could not be read
 )
 
-// choose returns the index of the group that is the answer, or -1.
+// choose returns the index of the group whose answer wins, or -1 if none is right.
 func (v *vote) choose(ctx context.Context, groups []answers, options []step.Option) (chosen int, reason, why string,
 	err error) {
 	if len(groups) == 1 {

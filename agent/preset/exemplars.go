@@ -73,8 +73,8 @@ func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 	return p.dialogues
 }
 
-// few is the maximum number of kinds for which a set's dialogues are all shown, as in Interactive-KBQA for WebQSP and
-// MetaQA.
+// few is the maximum number of kinds in a set whose dialogues are shown for every kind, as in Interactive-KBQA for
+// WebQSP and MetaQA.
 const few = 3
 
 // AsksKind reports whether the model is asked for a question's kind. The model is not asked if the kind makes no

@@ -60,7 +60,7 @@ type Preset struct {
 
 	Exemplars Exemplars `json:"exemplars"`
 	// rerun a query that returned nothing without each of its conditions in turn, so that the model learns which one
-	// removes the rows: up to 6 more queries
+	// removes the rows; this takes up to 6 more queries
 	Diagnose bool `json:"diagnose"`
 	Extract  bool `json:"extract"` // when the actions are used up, ask for the best query supported by the steps
 	Report   bool `json:"report"`  // ask for a short answer in the asker's language
@@ -98,8 +98,8 @@ var builtin embed.FS
 //go:embed tasks
 var tasks embed.FS
 
-// NoteTaker returns the preset that writes notes on what finished runs show. It does not answer questions, so it is not
-// in [Names].
+// NoteTaker returns the preset that writes notes on what can be learned from finished runs. It does not answer
+// questions, so it is not in [Names].
 func NoteTaker() *Preset {
 	sub, err := fs.Sub(tasks, "tasks/note-taker")
 	if err != nil {
@@ -145,7 +145,7 @@ func Default() *Preset {
 }
 
 // Named returns a built-in preset. The name may be followed by a colon and a dialect, which determines how the graph
-// names entities: interactive-kbqa:kqapro.
+// names entities, as in interactive-kbqa:kqapro.
 func Named(name string) (*Preset, error) {
 	if names := Names(); !slices.Contains(names, name) {
 		return nil, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(names, ", "))
@@ -344,7 +344,7 @@ func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	return protocol.WithoutTools(p.texts, p.tools, p.Show)
 }
 
-// Own renders the preset's text with this name, if it has one. Otherwise it uses usual.
+// Own renders the preset's text with this name. If the preset has no such text, Own returns the result of usual.
 func (p *Preset) Own(name string, data any, usual func(name string, data any) string) string {
 	if p.texts.Has(name) {
 		return p.texts.Say(name, data)

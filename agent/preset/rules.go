@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Rules specifies the aspects of the loop in which the published systems differ.
+// Rules contains the settings for those aspects of the loop in which the published systems differ.
 type Rules struct {
 	Repeat string `json:"repeat"` // what happens after a repetition; see [RepeatRestore]
 	Stop   string `json:"stop"`   // what happens after a stop on a query without a result; see [StopRestore]
@@ -97,8 +97,8 @@ func (r *Rules) check() error {
 	return errors.Join(wrong...)
 }
 
-// Feedback contains the settings for a second opinion on an answer: a fresh call to the model judges it before it
-// becomes final (GRASP-F).
+// Feedback contains the settings for a second opinion on an answer: a fresh call to the model judges the answer before
+// it becomes final (GRASP-F).
 type Feedback struct {
 	Rounds int `json:"rounds"` // how many times the run may continue because of feedback; no feedback if 0
 }
@@ -111,7 +111,7 @@ type Examples struct {
 	Force string `json:"force"`
 }
 
-// Notes contains the settings for lessons about a graph in the prompt.
+// Notes contains the settings for adding lessons about a graph to the prompt.
 type Notes struct {
 	N int `json:"n"` // maximum number of lessons; none if 0
 }

@@ -60,8 +60,8 @@ type prober struct {
 	out   []event.Probe
 }
 
-// Run runs the variants of a query until none are left or the budget is used up. A variant that fails is not a change.
-// After a variant that takes too long, or if the service is down, no further variants are tried. An error, such as a
+// Run runs the variants of a query until none are left or the budget is used up. A variant that fails does not count
+// as a change. If a variant takes too long or the service is down, no further variants are run. An error, such as a
 // failure to write the log, ends the run.
 func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	if !t.On() || t.Table == nil || len(t.Table.Rows) > mostRows {

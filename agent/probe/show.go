@@ -27,7 +27,8 @@ func Moved(probes []event.Probe) []event.Probe {
 	return slices.DeleteFunc(slices.Clone(probes), func(p event.Probe) bool { return !p.Moved })
 }
 
-// Show converts the probes that change the result to their shown form. names contains the labels for [IDs].
+// Show converts the probes that change the result to their shown form. names contains the labels of the IDs that [IDs]
+// returns.
 func Show(probes []event.Probe, id func(rdf.Term) string, names render.Names) []Shown {
 	labels := names.Labels
 	var out []Shown
@@ -61,8 +62,9 @@ func labelled(what string, labels map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// Open returns the probes whose change is not in the answer: the model saw the change but did not adopt it. before is
-// the query that was probed, and now is the answer's query.
+// Open returns the probes whose change is not in the answer: the model saw the change but did not adopt it. same means
+// that the answer's query is the query that was probed. has reports whether the answer's result has a row with the
+// given values in the columns vars.
 func Open(probes []event.Probe, same bool, has func(vars []string, row []rdf.Term) bool) []event.Probe {
 	return slices.DeleteFunc(Moved(probes), func(p event.Probe) bool {
 		switch {

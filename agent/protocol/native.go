@@ -109,7 +109,7 @@ func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	return t, nil
 }
 
-// call converts one call.
+// call converts one of the message's calls to a [Call].
 func (n Native) call(call llm.ToolCall, tools tool.Set) Call {
 	found, args := tools.Find(call.Name), json.RawMessage(call.Arguments)
 	if strings.TrimSpace(call.Arguments) == "" {

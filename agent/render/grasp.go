@@ -164,8 +164,8 @@ func (n Names) Grid(t *kg.Table, f Frame) string {
 	return head + "\n" + n.Body(t, f, nil)
 }
 
-// Body formats the table in [Names.Grid]. If all literals in a column have the same language or datatype, it is shown
-// in the column heading. after, which may be nil, returns text to append to a cell of t.
+// Body formats the table in [Names.Grid]. If all literals in a column have the same language or datatype, the column
+// heading shows that language or datatype. after, which may be nil, returns text to append to a cell of t.
 func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) string {
 	rows, columns := f.Places(t)
 	cells := make([][]string, len(columns))

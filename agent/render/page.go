@@ -129,7 +129,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeJSON appends v to b as JSON without HTML escapes, which would make < and & hard to read for the model.
+// EncodeJSON appends v to b as JSON without HTML escapes, which would make < and & hard for the model to read.
 func EncodeJSON(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -140,7 +140,7 @@ func EncodeJSON(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// JSON is json.Marshal without HTML escapes.
+// JSON is like json.Marshal, but without HTML escapes.
 func JSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	err := EncodeJSON(&b, v)
@@ -195,7 +195,7 @@ func (p pageProp) tree() any {
 	return o
 }
 
-// left returns the total number of omitted values.
+// left returns a text that states how many values are omitted.
 func (p pageProp) left() string {
 	if p.total {
 		return say("values_of", map[string]int{"More": p.more, "Total": p.more + len(p.values)})
@@ -263,7 +263,7 @@ func (p Page) Cut(whole Page) []string {
 	return out
 }
 
-// words splits a text into lowercase words of at least three letters, for comparing labels with a question.
+// words splits a text into lowercase words, for comparing labels with a question.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !isWordRune(r) })
 }

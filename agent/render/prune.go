@@ -23,9 +23,9 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // thing an item is: instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
-// PruneByWords prunes a page without a model, for when the model's pruning fails. It keeps the properties whose label,
-// values or qualifiers share the most words with the question, the basic properties, and then as many others as fit, in
-// page order. It does not need a model and is deterministic.
+// PruneByWords prunes a page without a model. It is used if the model's pruning fails. It keeps the properties whose
+// label, values or qualifiers share the most words with the question, the basic properties, and then as many others as
+// fit, in page order. It is deterministic.
 func PruneByWords(whole Page, question string) Page {
 	q := words(question)
 	type scored struct{ i, score int }

@@ -77,7 +77,7 @@ func Row(vars []string, row []rdf.Term, names Names) string {
 	return strings.Join(cells, " | ")
 }
 
-// What [Short] considers small.
+// Limits on the results that [Short] formats.
 const (
 	shortColumns = 5
 	shortLength  = 200 // characters
@@ -248,11 +248,11 @@ func (w Window) IDs(t *kg.Table, id func(rdf.Term) string) []string {
 }
 
 const (
-	minNamed = 4  // characters in a name that is searched for in a text
-	maxNamed = 20 // rows
+	minNamed = 4  // minimum number of characters in a name that is searched for in a text
+	maxNamed = 20 // maximum number of rows returned
 )
 
-// Named returns the rows of a table that a text names, if [Window.Table] does not show all rows, and otherwise "".
+// Named returns the rows of a table that a text names. If [Window.Table] shows all rows, Named returns "".
 func (w Window) Named(t *kg.Table, names Names, text string) string {
 	if t == nil || !w.cut(len(t.Rows)) {
 		return ""

@@ -39,7 +39,7 @@ func (t *Texts) Clone() (*Texts, error) {
 	return &Texts{func() *template.Template { return c }}, nil
 }
 
-// Add parses more files. An existing text is replaced.
+// Add parses more files. A text in these files replaces an existing text with the same name.
 func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
 	_, err := t.t().ParseFS(fsys, patterns...)
 	return err
@@ -101,7 +101,7 @@ func Guard(s string) string { return ourTag.ReplaceAllString(Clean(s), "&lt;$1")
 func Clean(s string) string { return text.Clean(s) }
 
 // ID returns the entity or property ID that a text such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or
-// "Douglas Adams (Q42)" refers to, or "" if it contains none or several different ones.
+// "Douglas Adams (Q42)" refers to, or "" if the text contains no ID or several different IDs.
 func ID(s string) string {
 	ids := IDs(strings.ToUpper(s))
 	if len(ids) != 1 {

@@ -63,9 +63,9 @@ const (
 	precisionMonth   = 10
 )
 
-// dateText formats an xsd:dateTime according to its Wikibase precision. If the precision is 0, it is unknown, and the
-// full date is returned. BCE years follow XSD 1.1 if a date is known to the year: year 0 is 1 BCE. Anything else is
-// returned unchanged.
+// dateText formats an xsd:dateTime according to its Wikibase precision. A precision of 0 means that the precision is
+// unknown; the full date is then returned. If a date is known at least to the year, BCE years follow XSD 1.1, in which
+// year 0 is 1 BCE. Text that is not a date is returned unchanged.
 func dateText(lexical string, precision int) string {
 	date, _, _ := strings.Cut(lexical, "T")
 	negative := strings.HasPrefix(date, "-")

@@ -23,7 +23,7 @@ type Choice struct {
 	Why    string
 }
 
-// maxOwn is the maximum number of rows shown of those that only one option has.
+// maxOwn is the maximum number of rows shown from those that only one option has.
 const maxOwn = 10
 
 // shownOption is an option in the form shown in prompts.

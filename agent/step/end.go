@@ -43,8 +43,8 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 // maxStuck is the number of times a model may repeat an end that is rejected each time.
 const maxStuck = 2
 
-// refuseEnd rejects an end. If the model insists on the end, or if the graph repeatedly failed to answer the end's
-// query, the model is not asked again.
+// refuseEnd rejects an end. In an append-only conversation, the run ends if the model insists on the end, or if the
+// graph repeatedly failed to answer the end's query.
 func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	if ref.Why == unanswered {
@@ -63,8 +63,8 @@ func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn p
 	return c, err
 }
 
-// meant resolves an end that names an earlier end. The earlier end was not accepted because the model was told
-// something first; the new end refers to the earlier end's query.
+// meant resolves an end that names the step of an earlier end. The earlier end was not accepted, because the model was
+// first told something; the new end refers to the earlier end's query.
 func (s State) meant(end tool.End) tool.End {
 	for i := end.Step - 1; end.AtStep && i >= 0 && i < len(s.steps); i = end.Step - 1 {
 		call := s.steps[i].call
@@ -157,7 +157,8 @@ func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *to
 	return a, err
 }
 
-// answered probes the answer of an end and ends the run with it, unless the model has a decision to make first.
+// answered probes an end's answer. It ends the run with that answer, unless the model must first decide about the
+// variants that were found.
 func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, text, err := r.probed(ctx, b, s, f.Answer)

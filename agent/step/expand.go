@@ -11,7 +11,7 @@
 //	rule.go     which actions are rejected: repetitions and stops without a result
 //	try.go      independent attempts: how they start, end and differ
 //	compare.go  choosing among answers with different results
-//	features.go signs of how likely an answer is to be right
+//	features.go indications of how likely an answer is to be right
 //	publish.go  the final run of the query to publish
 //	call.go     calls to the model
 //	facts.go    what a call is about, as data
@@ -80,8 +80,8 @@ func (r *Runner) speak() protocol.Protocol {
 	return p
 }
 
-// lacks examines a failed call with the protocol p. If the model's server does not support a feature, lacks records
-// this and reports whether the call may succeed without the feature.
+// lacks examines a failed call that used the protocol p. If the model's server does not support a feature, lacks
+// records this and reports whether the call may succeed without the feature.
 func (r *Runner) lacks(p protocol.Protocol, err error) bool {
 	n, native := p.(protocol.Native)
 	switch {
@@ -127,13 +127,13 @@ func (r *Runner) Start(at int) State {
 	return s
 }
 
-// Outcome is the outcome of a sample.
+// Outcome describes what happened to a turn that the model wrote.
 type Outcome int
 
 // The outcomes.
 const (
 	Carried    Outcome = iota // the action was run: the state has one more step
-	Unreadable                // the turn could not be read: in the new state, the model is told so
+	Unreadable                // the turn could not be read; in the new state, the model is told so
 	Refused                   // the action was rejected; see [Runner.Refuse]
 	Ended                     // the run ends here
 )
@@ -157,7 +157,7 @@ type Final struct {
 
 	Answer  *Answer
 	Attempt *Answer // if there is no answer: the query that came closest; its table may be empty or nil
-	Guessed bool    // the model did not end with the answer: the search used its best query
+	Guessed bool    // the model did not end with the answer; the search used the best query it found
 	Text    string  // the model's text for the asker, if its tool allows one
 	Ending  event.Ending
 }
@@ -229,7 +229,7 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 // query and the thoughts about it.
 const maxTurn = 200_000
 
-// propose calls the model with the protocol that the server supports.
+// propose calls the model, using a protocol that the server supports.
 func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, s State) (*llm.Response,
 	protocol.Protocol, error) {
 	p := r.speak()

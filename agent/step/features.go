@@ -17,7 +17,7 @@ type Votes struct {
 	Compared              bool // a comparison chose the answer
 }
 
-// Features collects signs of how likely f's answer is to be right. It returns nil if there is no answer.
+// Features returns indications of how likely f's answer is to be right. It returns nil if there is no answer.
 func (r *Runner) Features(s State, f Final) *event.Features {
 	a := f.Answer
 	if a == nil {

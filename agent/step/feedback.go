@@ -28,7 +28,7 @@ const (
 	Retry  = "retry"  // the answer is wrong
 )
 
-// If the preset requests feedback (GRASP-F), judged has a judge examine the end of an exploration. The judge is the
+// judged has a judge examine the end of an exploration if the preset requests feedback (GRASP-F). The judge is the
 // same model in a new conversation. The child is either an end or a state in which the model is told what to improve.
 // If the judge fails or its response cannot be read, the end is unchanged.
 func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) (Child, error) {

@@ -219,7 +219,7 @@ func (r *Runner) GaveUp(s State, f Final) Final {
 	return f
 }
 
-// Given returns the observation of the first step if the model did not request that step, or "".
+// Given returns the observation of the first step that the model did not request, or "" if there is none.
 func (s State) Given() string {
 	for _, k := range s.steps {
 		if k.given {

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// guarded runs a call under the preset's grounding guard, which handles IDs in a query that the model has not seen. If
+// guarded runs a call under the preset's grounding guard, which checks a query for IDs that the model has not seen. If
 // held is true, the query was not run because of such IDs.
 func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call protocol.Call) (res tool.Result, unseen,
 	held bool, err error) {
@@ -41,7 +41,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
 }
 
-// warned appends to a result the preset's text about IDs that the model has not seen.
+// warned appends a text about IDs that the model has not seen to a result, as the preset's guard requires.
 func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids []string) tool.Result {
 	more := ""
 	switch r.Preset.Rules.Guard {

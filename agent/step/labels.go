@@ -16,12 +16,12 @@ import (
 // Limits on running an answer's query a second time, with labels.
 const (
 	labelledTime = 20 * time.Second // time that the run must have left
-	maxLabelled  = 5000             // rows
+	maxLabelled  = 5000             // maximum number of rows
 )
 
 // WithLabels returns an answer whose query also selects the labels of its items, for a reader who opens the query on
-// Wikidata's query page. It returns the answer unchanged if the preset does not ask for labels, the question is not from
-// a wiki page, the query cannot get labels, or the rows would not be the same.
+// Wikidata's query page. It returns the answer unchanged if the preset does not ask for labels, the question is not
+// from a wiki page, labels cannot be added to the query, or the rows would change.
 func (r *Runner) WithLabels(ctx context.Context, s State, a *Answer) *Answer {
 	if !r.Preset.Rules.Labels || r.Question.Thread == nil || a.Table == nil || a.Table.Ask ||
 		len(a.Table.Rows) > maxLabelled || !r.Meter.timeFor(labelledTime) {
@@ -63,9 +63,9 @@ func entityColumns(t *kg.Table) []string {
 	return out
 }
 
-// itemColumns returns the columns without values whose values would be items, because they would have statements or
-// because their property has that type. Another graph, or the same one on another day, may have values. If the graph
-// fails, it does not return the latter.
+// itemColumns returns the empty columns whose values would be items: columns whose values would have statements, and
+// columns for the values of a property whose datatype is item. Another graph, or the same one on another day, may have
+// such values. If the graph fails, the columns for the values of a property are omitted.
 func itemColumns(ctx context.Context, env *tool.Env, a *Answer) (out []string) {
 	if len(a.Table.Rows) == 0 {
 		for _, v := range env.Dialect.Subjects(a.SPARQL) {

@@ -95,8 +95,7 @@ func (m *Meter) timeFor(d time.Duration) bool {
 	return m.limits.Time <= 0 || m.Elapsed()+2*d <= m.limits.Time
 }
 
-// spare returns how long optional work may take: half of the run's remaining time, or 0 if the
-// run has no time limit.
+// spare returns how long optional work may take: half of the run's remaining time, or 0 if the run has no time limit.
 func (m *Meter) spare() time.Duration {
 	if m.limits.Time <= 0 {
 		return 0

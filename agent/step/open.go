@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// First asks for the first turn of a run that starts by judging a post, but runs none of its calls. The turn is
-// nil if the model's server does not support tool calls. The returned state is the state after the call; subject is the
-// post, for the scripted model. Errors are as for [Runner.Expand].
+// First asks for the first turn of a run that starts by judging a post, but runs none of its calls. The turn is nil if
+// the model's server does not support tool calls. The returned state is the state after the call; subject is the post,
+// for the scripted model. Errors are as for [Runner.Expand].
 func (r *Runner) First(ctx context.Context, s State, subject string) (State, *llm.Choice, error) {
 	p := r.Preset
 	req := llm.Request{Purpose: "triage", Subject: subject, Temperature: p.Sampling.Temperature,

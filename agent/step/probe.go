@@ -20,7 +20,7 @@ type Probed struct {
 	Open  []event.Probe
 }
 
-// probed records which answer was probed in a state.
+// probed contains the answer that was probed in a state, and its probes.
 type probed struct {
 	answer *Answer // nil if no answer was probed
 	all    []event.Probe
@@ -92,8 +92,8 @@ func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.P
 	return probe.Show(moved, id, render.Names{Graph: env.Dialect.Graph, Labels: env.LabelsOf(ctx, probe.IDs(moved, id))})
 }
 
-// told returns the child for a stop whose answer is not yet accepted because the model is first told something about
-// it.
+// told returns the child for a stop whose answer is not accepted yet, because the model is told something about it
+// first.
 func (r *Runner) told(s State, text string) Child {
 	s, last := s.changed(len(s.steps) - 1)
 	last.notes = append(slices.Clip(last.notes), text)
@@ -112,7 +112,7 @@ func (s State) Probed(a *Answer) *Probed {
 }
 
 // hasRow reports whether a result has a row with the same cells in columns with the same names. If the result has none
-// of these columns, it is enough for any column to contain the same first cell.
+// of these columns, hasRow reports whether it contains the first cell of row in any column.
 func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
 	shared := false
 	for _, v := range vars {

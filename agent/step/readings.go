@@ -47,7 +47,7 @@ func (s State) Readings(options []Option) []Reading {
 	return out
 }
 
-// count returns the size of a result.
+// count returns a result's only value if it is a number, and otherwise the number of rows.
 func count(t *kg.Table) int {
 	if n, ok := onlyNumber(t); ok {
 		return n

@@ -50,7 +50,7 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a single call of a turn that cannot be run. The call's result states the reason.
+// handBack returns the child for a single call that cannot be run. The call's result states the reason.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
@@ -99,7 +99,7 @@ func (r *Runner) sameReply(s State, turn protocol.Turn) (Child, bool) {
 	return r.refusedChild(s, turn, turn.Calls[0], ref), true
 }
 
-// loop returns the end of a run whose model repeats itself, or nil if the rules let the run continue.
+// loop returns a child that ends the run because the model repeats itself, or nil if the run may continue.
 func (r *Runner) loop(s State, same bool) *Child {
 	rule := r.Preset.Rules.Repeat
 	if !same || rule != preset.RepeatEnd && (rule != preset.RepeatLoop || !s.warned) {

@@ -36,9 +36,9 @@ var (
 	thoughtLine = regexp.MustCompile(`(?i)^[ \t]*thought[ \t]*:[ \t]*`)
 )
 
-// Rewritten returns the proposal with the turn that a reviewer wrote in the format of [Proposal.Text]. If the text has
-// no thought, the model's thought is kept. If the text cannot be parsed, Rewritten returns a problem and the unchanged
-// proposal.
+// Rewritten returns the proposal with its turn replaced by text, which a reviewer wrote in the format of
+// [Proposal.Text]. If the text has no thought, the model's thought is kept. If the text cannot be parsed, Rewritten
+// returns a problem and the unchanged proposal.
 func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem) {
 	reader, err := protocol.Named(protocol.Options{Name: "text"})
 	if err != nil {
@@ -109,7 +109,7 @@ func asArguments(action string, call protocol.Call) string {
 	return action
 }
 
-// Wrote returns the model's message from which the proposal was read.
+// Wrote returns the model's message that the proposal was parsed from.
 func (p Proposal) Wrote() *llm.Message {
 	return &llm.Message{Role: llm.Assistant, Content: p.choice.Content, Reasoning: p.choice.Reasoning,
 		ToolCalls: p.choice.ToolCalls}
@@ -143,7 +143,8 @@ func (r *Runner) Reviewed(ctx context.Context, p Proposal, e event.Event) (Propo
 	return p, err
 }
 
-// Again returns the proposal in a form that can be run after later steps, which ended in s: its steps get new numbers.
+// Again returns the proposal in a form that can be run after the later steps that led to s: the proposal's steps get
+// new numbers.
 func (p Proposal) Again(s State) Proposal {
 	p.state.taken = max(p.state.taken, s.taken)
 	return p

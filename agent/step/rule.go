@@ -169,7 +169,7 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 	return c, err
 }
 
-// maxAgain is the number of consecutive repetitions of earlier calls that end a run.
+// maxAgain is the number of consecutive repetitions of earlier calls after which a run ends.
 const maxAgain = 4
 
 // refuseRepeat rejects a call that repeats an earlier one. In an append-only conversation, the run ends if the model
@@ -207,10 +207,11 @@ func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, r
 // summary is an abandoned step as mentioned in a note.
 type summary struct{ Action, Argument, Result string }
 
-// Refuse settles a rejected child and writes the rejection to the log. If goBack is false, or if the rules do not
-// restore states, the state remains as it was before the rejected action. Otherwise, Refuse restores the state before
-// the first of the two equal actions or, for a stop, the state before the last query. If no query was executed, there
-// is nothing to go back to, and the state is left unchanged. The model is told what was tried in the abandoned steps.
+// Refuse returns the state in which the run continues after a rejected action, and writes the rejection to the log. If
+// goBack is false, or if the rules do not restore states, this is the state before the rejected action. Otherwise,
+// Refuse restores the state before the first of the two equal actions or, for a stop, the state before the last query.
+// If no query was executed, there is nothing to go back to, and the state is left unchanged. The model is told what
+// was tried in the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
 	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||

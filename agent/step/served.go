@@ -10,13 +10,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxDown is the number of consecutive graph service failures that end a run.
+// maxDown is the number of consecutive failures of a graph's service after which a run ends.
 const maxDown = 3
 
-// longPause is the longest pause requested by a query service that a run waits out.
+// longPause is the longest pause that a query service may request without ending the run.
 const longPause = 2 * time.Minute
 
-// served returns the child that results from a call to the graph. The child is an end if the graph's service stays
+// served returns the child that results from a call to the graph. The child ends the run if the graph's service stays
 // down, has banned us, or requests a pause longer than longPause.
 func (s State) served(call protocol.Call, res tool.Result) Child {
 	if !tool.Passing(res.Failure) {
@@ -29,8 +29,8 @@ func (s State) served(call protocol.Call, res tool.Result) Child {
 	return s.unserved(res.Failure, res.RetryAfter)
 }
 
-// unserved returns the end of a run whose graph does not respond. The end includes the pause requested by the service,
-// so that the question is not asked again before the pause is over.
+// unserved returns a child that ends the run because the graph does not respond. Its ending includes the pause that
+// the service requested, so that the question is not asked again before the pause is over.
 func (s State) unserved(failure kg.Kind, pause time.Duration) Child {
 	cause := kg.Errorf(failure, "the graph did not answer")
 	cause.RetryAfter = pause

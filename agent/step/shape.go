@@ -11,7 +11,7 @@ import (
 )
 
 // answerColumns returns the columns of a result that answer the question: the columns that the model named, if they
-// exist, except labels of items that are in a different column. It returns nil if the model named none.
+// exist, except columns with the labels of items in a different column. It returns nil if the model named none.
 func answerColumns(vars, named []string) []string {
 	there := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return !slices.Contains(vars, c) })
 	if len(there) == 0 {
@@ -57,8 +57,8 @@ func (a *Answer) Answers() *kg.Table {
 }
 
 // shapeless rejects an end if the model cannot have seen the result of its query, or if it names columns that do not
-// exist. It also rejects, but only once, columns that differ from those that the model announced, or from what the
-// question asks for; the same end is accepted the second time. It returns nil if there is nothing to reject or the
+// exist. It also rejects, but only once, an end whose columns differ from those that the model announced, or from what
+// the question asks for; the same end is accepted the second time. It returns nil if there is nothing to reject or the
 // preset does not check this.
 func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 	if !r.Preset.Rules.Shape || end.NoAnswer || end.SPARQL != "" {
@@ -97,8 +97,8 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 		"Once": true}}
 }
 
-// valueless reports whether a column had no value in the rows of a query that selected it. The graph lacks such values,
-// so an answer may leave the column out.
+// valueless reports whether a query that selected the column returned rows but no value in that column. The graph
+// lacks such values, so an answer may leave the column out.
 func (s State) valueless(column string) bool {
 	return slices.ContainsFunc(s.steps, func(k *kept) bool {
 		if k.table == nil || len(k.table.Rows) == 0 {

@@ -19,7 +19,7 @@ type State struct {
 	at    int     // ID of the event at which the state was reached
 	root  int     // ID of the event at which the exploration started
 	steps []*kept // a step in a state never changes; see [State.changed]
-	taken int     // number of steps executed so far, including abandoned ones; this is the last number used
+	taken int     // number of steps executed so far, including abandoned ones; also the last step number used
 	turns int     // number of turns that could be read
 
 	refused   bool // the last action was rejected, and no steps were abandoned for it
@@ -51,7 +51,7 @@ type State struct {
 	shapeTold    bool     // the model was told what may be wrong with the columns of its answer
 }
 
-// aside is an unreadable turn after the first n steps of the state, with the reply to it.
+// aside is an unreadable turn, with the reply to it and the number of steps that precede it in the state.
 type aside struct {
 	after int
 	bad   llm.Choice
@@ -71,7 +71,7 @@ type kept struct {
 	table     *kg.Table
 	transient bool          // the step failed for a temporary reason, so retrying it is not a repetition
 	pause     time.Duration // the pause requested by the graph's service
-	given     bool          // the model did not request the step, see [Runner.Give]
+	given     bool          // the model did not request the step; see [Runner.Give]
 	fruitless bool          // the step showed nothing: no rows, no hits
 	unseen    bool          // the query contains IDs that were not seen before
 	// the result in one line: "12 rows", "no rows", "failed: timeout"; empty if there is none
@@ -82,7 +82,7 @@ type kept struct {
 	notes  []string
 }
 
-// note is text that the model is shown after the first n steps of the state.
+// note is text that the model is shown, with the number of steps that precede it in the state.
 type note struct {
 	after int
 	text  string
@@ -144,7 +144,8 @@ func (s State) Ended(at int) State {
 // Refused reports whether the last action was rejected, and no steps were abandoned for it.
 func (s State) Refused() bool { return s.refused }
 
-// Told returns what the model is told on its next turn if its last turn was rejected or could not be read, or "".
+// Told returns what the model is told about its last turn if that turn was rejected or could not be read, and
+// otherwise "".
 func (s State) Told() string {
 	if n := len(s.asides); s.hint == "" && n > 0 && s.asides[n-1].after == len(s.steps) {
 		return s.asides[n-1].note
@@ -220,8 +221,8 @@ func (s State) lastNumber() int {
 	return s.steps[len(s.steps)-1].N
 }
 
-// shortened returns the state with shorter observations in all but the last three steps, for a model whose context is
-// too short for the whole conversation.
+// shortened returns the state with shorter observations, especially before the last three steps, for a model whose
+// context is too short for the whole conversation.
 func (s State) shortened() State {
 	for i := range s.steps {
 		limit := 400
