@@ -85,7 +85,7 @@ func unnamed(c *faithful.Checker, text string) []faithful.Fault {
 }
 
 // noteChecker returns a checker for notes on an answer. A note may describe what the result does not contain, so it
-// may also use the labels of all entities that the model was shown, and codes in observations.
+// may also use the labels, names, codes and counts that the model was shown.
 func (r *run) noteChecker(a *Answer, question string) *faithful.Checker {
 	e := evidence(question, a, r.Language.Code)
 	e.Labels = LabelsIn(r.state.Steps())

@@ -101,7 +101,8 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
-	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !already.Missing(c.r.Short+" "+c.r.LeftOpen, c.r.NoValues) {
+	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !already.Lacks(c.r.Short) &&
+		!already.Missing(c.r.LeftOpen, c.r.NoValues) {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
 	if empty := c.emptyHere(rows); len(empty) > 0 && len(c.r.Tree) == 0 && !already.Missing(c.r.Short, empty) {

@@ -14,6 +14,7 @@ type Fact struct{ Name, Text string }
 var ruleTexts = map[string]map[string]string{
 	"repeat": {
 		RepeatRestore: "a repeated action is refused; the second time, the state before it is restored",
+		RepeatRefuse:  "a repeated call is refused",
 		RepeatNone:    "an action may be repeated",
 		RepeatLoop:    "a reply that repeats the last one is not carried out; the next one ends the run",
 		RepeatEnd:     "a reply that repeats the last one ends the run",

@@ -44,7 +44,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, all.String())
 		}
 	}
-	for rule, texts := range map[string][]string{"repeat": {RepeatRestore, RepeatNone, RepeatLoop, RepeatEnd},
+	for rule, texts := range map[string][]string{"repeat": {RepeatRestore, RepeatRefuse, RepeatNone, RepeatLoop, RepeatEnd},
 		"stop":      {StopRestore, StopRefuse, StopAccept},
 		"no_action": {"nudge", "end"}, "guard": {GuardOff, GuardName, GuardLookUp, GuardRefuse, GuardKnown}} {
 		for _, v := range texts {

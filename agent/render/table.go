@@ -17,8 +17,8 @@ const maxCell = 200
 // trajectory keeps the same number.
 const TypedRows = 500
 
-// Window determines which rows of a result are shown: all rows if there are at most Whole, and otherwise the first Head
-// and the last Tail rows.
+// Window determines which rows of a result are shown: all rows if there are at most Whole or if fewer than Least would
+// be hidden, and otherwise the first Head and the last Tail rows.
 type Window struct {
 	Whole int `json:"whole"`
 	Head  int `json:"head"`
@@ -32,8 +32,8 @@ var Roomy = Window{Whole: 25, Head: 12, Tail: 8, Least: 5}
 // cut reports whether rows are hidden in a result with n rows.
 func (w Window) cut(n int) bool { return n > w.Whole && n-w.Head-w.Tail >= w.Least }
 
-// Table formats a result for the model: the number of rows, the columns, the kinds of their values, and the rows. If
-// there are more than w.Whole rows, it shows only the first and last ones. The result of an ASK query is shown as True
+// Table formats a result for the model: the number of rows, the columns, the kinds of their values, and the rows. It
+// shows only the rows that w determines. The result of an ASK query is shown as True
 // or False. names contains the labels of the IDs in the shown rows.
 func (w Window) Table(t *kg.Table, names Names) string {
 	if t.Ask {

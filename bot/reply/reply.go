@@ -51,6 +51,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	if r.Short == "" && (out.Answer == nil || out.Answer.Assumed+out.Answer.Open == "") {
 		r.Short = out.Report
 	}
+	r.Short = wide(r.Short, lang)
 	a := out.Answer
 	if a == nil && out.Asks != "" {
 		r.Asks, r.Short = out.Asks, ""
@@ -62,7 +63,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	r.Query, r.RanAt = a.SPARQL, a.RanAt
 	setEndpoint(&r, a.Endpoint)
-	r.Assumed, r.LeftOpen, r.Open = ended(a.Assumed, lang), ended(a.Open, lang), open(out)
+	r.Assumed, r.LeftOpen, r.Open = wide(ended(a.Assumed, lang), lang), wide(ended(a.Open, lang), lang), open(out)
 	t := a.Table
 	if t == nil {
 		return r

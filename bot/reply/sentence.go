@@ -2,6 +2,7 @@ package reply
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,4 +17,37 @@ func ended(s, language string) string {
 		return s + "。"
 	}
 	return s + "."
+}
+
+// wideMarks maps punctuation to the forms that Chinese and Japanese texts use.
+var wideMarks = map[rune]rune{',': '，', ';': '；', ':': '：', '?': '？', '!': '！', '(': '（', ')': '）'}
+
+// wide returns a text in which punctuation next to Chinese or Japanese characters has the form that these texts use.
+func wide(s, language string) string {
+	if language != "zh" && language != "ja" {
+		return s
+	}
+	letters, open := []rune(s), 0 // open is the number of parentheses that were replaced and not closed yet
+	cjk := func(i int) bool {
+		return i >= 0 && i < len(letters) && (unicode.In(letters[i], unicode.Han, unicode.Hiragana, unicode.Katakana) ||
+			strings.ContainsRune("”」』》）", letters[i]))
+	}
+	for i, r := range letters {
+		mark := wideMarks[r]
+		if language == "ja" && r == ',' {
+			mark = '、'
+		}
+		switch {
+		case mark == 0 || r == ')' && open == 0 || r == '(' && !cjk(i-1):
+			continue
+		case r == '(':
+			open++
+		case r == ')':
+			open--
+		case !cjk(i-1) && !cjk(i+1):
+			continue
+		}
+		letters[i] = mark
+	}
+	return string(letters)
 }

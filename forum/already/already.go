@@ -56,10 +56,13 @@ var view = sync.OnceValue(func() *regexp.Regexp {
 		`diagram|tijdlijn|afbeeldingen|mapa|mapie|mapę|wykres\pL*|oś czasu|obrazy)\b|карт[аеуы]|диаграмм|график|изображени|خريطة|مخطط|صور|地図|グラフ|年表|画像|地图|图表|时间线|图片`)
 })
 
+// Lacks reports whether a text says that something is missing.
+func Lacks(text string) bool { return lacking().MatchString(text) }
+
 // Missing reports whether a text says that something is missing and mentions all of the columns, each by at least
 // one of its words.
 func Missing(text string, columns []string) bool {
-	return lacking().MatchString(text) && !slices.ContainsFunc(columns, func(name string) bool {
+	return Lacks(text) && !slices.ContainsFunc(columns, func(name string) bool {
 		return !slices.ContainsFunc(strings.Fields(name), func(w string) bool {
 			return (utf8.RuneCountInString(w) >= minStem || w == name) && Mentions(text, w)
 		})
