@@ -291,14 +291,14 @@ func TestBestLabels(t *testing.T) {
 
 // TestBestLabelsOfEmptyColumns checks that a column without values gets labels if its values would be items.
 func TestBestLabelsOfEmptyColumns(t *testing.T) {
-	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?city ?seat ?h WHERE { wd:Q40 wdt:P36 ?city OPTIONAL { ?city wdt:P36 ?seat } OPTIONAL { ?city wdt:P2044 ?h } }"}`,
+	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?city ?seat ?h ?x WHERE { wd:Q40 wdt:P36 ?city OPTIONAL { ?city wdt:P36 ?seat } OPTIONAL { ?city wdt:P2044 ?h } OPTIONAL { ?x wdt:P36 wd:Q8502 } }"}`,
 		`finish {"columns": ["city"], "answer": "Tarburg."}`}}
 	out, err := with(m, peaksGraph(t), best(t)).Ask(t.Context(), Question{Text: "What is the capital of Tarland?", Thread: &Thread{}},
 		&memory{}, Limits{})
 	if err != nil || out.Answer == nil {
 		t.Fatalf("%v %+v", err, out)
 	}
-	if got := out.Answer.SPARQL; !strings.Contains(got, "SELECT ?city ?cityLabel ?seat ?seatLabel ?h WHERE") {
+	if got := out.Answer.SPARQL; !strings.Contains(got, "SELECT ?city ?cityLabel ?seat ?seatLabel ?h ?x ?xLabel WHERE") {
 		t.Error(got)
 	}
 }

@@ -67,18 +67,15 @@ func entityColumns(t *kg.Table) []string {
 // columns for the values of a property whose datatype is item. Another graph, or the same one on another day, may have
 // such values. If the graph fails, the columns for the values of a property are omitted.
 func itemColumns(ctx context.Context, env *tool.Env, a *Answer) (out []string) {
-	if len(a.Table.Rows) == 0 {
-		for _, v := range env.Dialect.Subjects(a.SPARQL) {
-			if slices.Contains(a.Table.Vars, v) {
-				out = append(out, v)
-			}
-		}
-	}
-	properties := env.Dialect.Properties(a.SPARQL)
+	subjects, properties := env.Dialect.Subjects(a.SPARQL), env.Dialect.Properties(a.SPARQL)
 	empty := map[string][]string{} // columns by property
 	for i, name := range a.Table.Vars {
 		valued := slices.ContainsFunc(a.Table.Rows, func(row []rdf.Term) bool { return i < len(row) && row[i].Bound() })
-		if p := properties[name]; p != "" && !valued && !slices.Contains(out, name) {
+		switch p := properties[name]; {
+		case valued:
+		case slices.Contains(subjects, name):
+			out = append(out, name)
+		case p != "":
 			empty[p] = append(empty[p], name)
 		}
 	}
