@@ -31,7 +31,8 @@ func oldError(text string) error {
 	return &llm.Error{Message: text}
 }
 
-// oldLimit returns the error for the budget that an old message describes. Amounts of money have a dollar sign or are given in US dollars.
+// oldLimit returns the error for the budget that an old message describes. Amounts of money have a dollar sign or are
+// given in US dollars.
 func oldLimit(text string) *llm.BudgetError {
 	e := &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}
 	if strings.Contains(text, "$") || strings.Contains(text, oldMoney) {

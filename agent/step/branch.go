@@ -51,8 +51,8 @@ func (s State) Events(n int) []int {
 	return out
 }
 
-// Key returns a key for comparing states. Two states with the same key were reached by the same actions, in any order, with the
-// same observations.
+// Key returns a key for comparing states. Two states with the same key were reached by the same actions, in any order,
+// with the same observations.
 func (s State) Key() string {
 	keys := make([]string, len(s.steps))
 	for i, k := range s.steps {

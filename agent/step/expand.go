@@ -44,7 +44,8 @@ type Model interface {
 	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
 }
 
-// Runner expands the states of one question. Its fields do not change once the first turn has begun, so it is safe for concurrent use.
+// Runner expands the states of one question. Its fields do not change once the first turn has begun, so it is safe for
+// concurrent use.
 type Runner struct {
 	Log       *slog.Logger
 	Model     Model

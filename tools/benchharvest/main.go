@@ -6,8 +6,8 @@
 //	benchharvest path/to/spinachbot
 //
 // The archive is always the same. Each discussion has a request of a few sentences, two to five replies, and one or two
-// queries. The queries combine ten classes with five properties, and the built-in slice can answer them. One discussion in eight
-// has no query, one query in twenty is invalid, and one in forty returns no rows.
+// queries. The queries combine ten classes with five properties, and the built-in slice can answer them. One discussion
+// in eight has no query, one query in twenty is invalid, and one in forty returns no rows.
 package main
 
 import (
