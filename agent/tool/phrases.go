@@ -116,6 +116,7 @@ var (
 	wordForm = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:\([\pL\pN]{1,3}\))?[\pL\pN][\pL\pN\pM.’'&-]*`) // including (G)I-dle
 	})
+	thisProject  = regexp.MustCompile(`(?i)^(wikida[tn]|викидан|ويكي)`) // Wikidata, in any language and case
 	entityWord   = regexp.MustCompile(`^[PQ]\d{2,}$`)
 	smallBetween = regexp.MustCompile(`^[ \t:–—&-]*$`)
 	// French and Italian words that lose their last vowel before another word: "l'Espagne", "dell'Italia". They are
@@ -155,9 +156,10 @@ func wordsOf(question string) []word {
 			text, between, end = text[cut:], "", m[0]+cut
 		}
 		first, _ := utf8.DecodeRuneInString(text)
-		w := word{text: text, stop: stopWords[strings.ToLower(text)], quoted: quoted[m[0]],
-			capped: unicode.IsUpper(first) || strings.ContainsFunc(text, unicode.IsDigit) ||
-				strings.ContainsFunc(text, unicode.IsUpper),
+		project := thisProject.MatchString(text)
+		w := word{text: text, stop: stopWords[strings.ToLower(text)] || project, quoted: quoted[m[0]],
+			capped: !project && (unicode.IsUpper(first) || strings.ContainsFunc(text, unicode.IsDigit) ||
+				strings.ContainsFunc(text, unicode.IsUpper)),
 			apart: end == 0 || strings.TrimSpace(between) != "" || strings.Contains(between, "\n")}
 		if w.capped && end > 0 && w.apart && smallBetween.MatchString(between) { // "Star Wars: Episode VI – Return"
 			w.apart, w.and = false, strings.Contains(between, "&")

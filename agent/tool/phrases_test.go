@@ -13,6 +13,7 @@ func TestVagueWords(t *testing.T) {
 		{"What kind of instrument did she play?", "instrument", "kind"},
 		{"Which astronomical objects were found in 1801?", "astronomical objects", "objects"},
 		{"Who was the second president of Austria?", "second president", "second"},
+		{"Kto jeszcze w Wikidanych gra na trąbce?", "trąbce", "Wikidanych"},
 		{"Members of (G)I-dle, and (how) old are they?", "(G)I-dle", "G"},
 	} {
 		var texts []string
