@@ -12,15 +12,15 @@ import (
 // Open is a question that an answer leaves open, because a different interpretation of the request would change the
 // result.
 type Open struct {
-	Kind string // one of the kinds in agent/probe: limit, subclasses, ranks …; others are not shown
-	Name string // label of the entity concerned, if the kind has one
-	ID   string `json:",omitempty"` // the entity's ID, shown as a link if the entity has no label
-	Come int    // number of rows that the other interpretation adds; not shown if 0
-	Gone int    // number of rows that the other interpretation removes; not shown if 0
-	More bool   // whether the other interpretation adds more than Come rows
-
-	Other   string `json:",omitempty"` // label of the class that replaces Name
-	OtherID string `json:",omitempty"`
+	Kind    string   // one of the kinds in agent/probe: limit, subclasses, ranks …; others are not shown
+	Name    string   // label of the entity concerned, if the kind has one
+	ID      string   `json:",omitempty"` // the entity's ID, shown as a link if the entity has no label
+	Come    int      // number of rows that the other interpretation adds; not shown if 0
+	Gone    int      // number of rows that the other interpretation removes; not shown if 0
+	More    bool     // whether the other interpretation adds more than Come rows
+	Rows    []string `json:",omitempty"` // labels of the few rows that are added or removed, if known
+	Other   string   `json:",omitempty"` // label of the class that replaces Name
+	OtherID string   `json:",omitempty"`
 }
 
 // maxOpen is the maximum number of open questions in a reply.
@@ -87,8 +87,11 @@ func (c *composer) open() {
 		if o.Gone > 0 {
 			counts = append(counts, c.t.Text("open_fewer", "count", o.Gone))
 		}
-		if len(counts) > 0 {
-			point += c.t.Text("aside", "text", strings.Join(counts, c.t.Text("comma")))
+		if said := strings.Join(counts, c.t.Text("comma")); said != "" {
+			if len(o.Rows) > 0 {
+				said = c.t.Text("open_rows", "counts", said, "names", c.list(o.Rows))
+			}
+			point += c.t.Text("aside", "text", said)
 		}
 		points = append(points, point)
 	}

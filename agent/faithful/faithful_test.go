@@ -868,6 +868,7 @@ func TestPlayedSentences(t *testing.T) {
 		{tests, "Nicht dabei ist LGA.", ""},
 		{tests, "Nicht dabei ist LGB.", "LGB"},
 		{tests, "Von 2059 Tests fehlt bei 88 das Datum, bei 17 das Land und bei 9 beides.", ""},
+		{tests, "Von 2059 Tests haben 1971 ein Datum.", ""},
 		{tests, "Nicht dabei ist Test 41 in Nevada.", ""},
 		{tests, "Nicht dabei sind in Peru 44 Tests.", "44 Peru"},
 	} {

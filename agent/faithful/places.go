@@ -1,6 +1,7 @@
 package faithful
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -85,9 +86,13 @@ func (c *Checker) readShown(text string) {
 		c.parts.add(code)
 	}
 	for _, m := range counts.FindAllStringSubmatch(text, -1) {
+		var row []float64
 		for _, count := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return !unicode.IsDigit(r) }) {
 			if n, err := strconv.ParseFloat(count, 64); err == nil {
-				c.free[n] = true
+				for _, other := range row { // 138 things, 65 with a value: 73 without one
+					c.free[math.Abs(other-n)] = true
+				}
+				row, c.free[n] = append(row, n), true
 			}
 		}
 	}

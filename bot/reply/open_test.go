@@ -257,3 +257,30 @@ func TestGroupsGone(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The few rows that a variant adds or removes are named, if all their names are known.
+func TestMovedRowsNamed(t *testing.T) {
+	row := func(ids ...string) (rows [][]rdf.Term) {
+		for _, id := range ids {
+			rows = append(rows, []rdf.Term{rdf.IRI(rdf.Entity + id)})
+		}
+		return rows
+	}
+	out := &agent.Outcome{Language: "fr", Report: "x", Answer: &agent.Answer{SPARQL: "SELECT ?p { ?p wdt:P166 wd:Q222047 }", Labels: map[string]string{"Q1": "Allen Iverson", "Q2": "Larry Bird"},
+		Table: &kg.Table{Vars: []string{"p"}, Rows: row("Q1", "Q2", "Q3")}}}
+	for _, tt := range []struct {
+		probe agent.Probe
+		want  string
+	}{
+		{agent.Probe{Kind: "ranks", Before: 3, Gone: 1, OldRows: row("Q1")}, "(une ligne de moins\u00a0: «\u00a0Allen Iverson\u00a0»)"},
+		{agent.Probe{Kind: "ranks", Before: 3, Gone: 2, OldRows: row("Q1", "Q3")}, "(2 lignes de moins)"},
+		{agent.Probe{Kind: "missing", Before: 1, Come: 2, NewRows: row("Q2", "Q1")}, "(2 lignes de plus\u00a0: «\u00a0Larry Bird\u00a0», «\u00a0Allen Iverson\u00a0»)"},
+		{agent.Probe{Kind: "missing", Before: 1, Come: 5, NewRows: row("Q2", "Q1")}, "(5 lignes de plus)"},
+	} {
+		out.Probed = &agent.Probed{Open: []event.Probe{tt.probe}}
+		text, err := forum.Compose(New(out, "A", "O", "sb-1"), ":")
+		if err != nil || !strings.Contains(text, tt.want) {
+			t.Errorf("%q is missing: %v\n%s", tt.want, err, text)
+		}
+	}
+}

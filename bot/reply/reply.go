@@ -208,6 +208,7 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 		// the numbers differ, not the rows
 		o.Come, o.Gone = 0, 0
 	}
+	o.Rows = rowNames(out, p)
 	o.Name, o.ID = nameOf(out, p, rdf.EntityID(p.About))
 	if m := replacedClass.FindStringSubmatch(p.What); m != nil {
 		o.Other, o.OtherID = nameOf(out, p, m[1])

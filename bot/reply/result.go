@@ -90,3 +90,30 @@ func ResultName(a *agent.Answer) string {
 	h := sha256.Sum256([]byte(strings.Join(rows, "\x01")))
 	return hex.EncodeToString(h[:8])
 }
+
+// maxRowNames is the maximum number of rows that are named if a variant adds or removes them.
+const maxRowNames = 3
+
+// rowNames returns the labels of the items in the first column of the rows that a variant adds or removes, if there are
+// only a few and all labels are known.
+func rowNames(out *agent.Outcome, p agent.Probe) []string {
+	rows := p.NewRows
+	if p.Come == 0 {
+		rows = p.OldRows
+	}
+	if n := p.Come + p.Gone; n > maxRowNames || p.Come > 0 && p.Gone > 0 || p.More || len(rows) != n {
+		return nil
+	}
+	var names []string
+	for _, row := range rows {
+		if len(row) == 0 {
+			return nil
+		}
+		name, _ := nameOf(out, p, rdf.EntityID(row[0].Value))
+		if name == "" || slices.Contains(names, name) {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}
