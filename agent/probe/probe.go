@@ -214,12 +214,13 @@ func set(rows [][]rdf.Term, cols []int) map[string]bool {
 	return out
 }
 
-// without returns the distinct rows that are not in a set.
+// without returns the distinct rows that are not in a set, except for rows without any value.
 func without(rows [][]rdf.Term, cols []int, have map[string]bool) [][]rdf.Term {
 	var out [][]rdf.Term
 	seen := map[string]bool{}
 	for _, r := range rows {
-		if k := key(r, cols); !have[k] && !seen[k] {
+		valued := slices.ContainsFunc(cols, func(j int) bool { return j < len(r) && r[j].Bound() })
+		if k := key(r, cols); valued && !have[k] && !seen[k] {
 			seen[k] = true
 			out = append(out, r)
 		}

@@ -174,3 +174,16 @@ func TestOrderInText(t *testing.T) {
 		t.Error("different rows are equal")
 	}
 }
+
+// A row without any value is not a change.
+func TestEmptyRow(t *testing.T) {
+	one := task(func(context.Context, string) (*kg.Table, error) {
+		more := table("Q1", "Q2")
+		more.Rows = append(more.Rows, []rdf.Term{{}})
+		return more, nil
+	})
+	probes, err := Run(t.Context(), one)
+	if err != nil || len(probes) == 0 || len(Moved(probes)) != 0 {
+		t.Errorf("%+v, %v", probes, err)
+	}
+}
