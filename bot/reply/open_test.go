@@ -16,7 +16,7 @@ import (
 // entity and with row counts, unless the probe would change the result's only number.
 func TestLeftOpen(t *testing.T) {
 	for lang, begin := range map[string]string{"en": "A different choice would change the result: ",
-		"de": "Eine andere Lesart würde das Ergebnis ändern: ", "ja": "次の点を変えると結果も変わります："} {
+		"de": "Eine andere Lesart würde das Ergebnis ändern: ", "ja": "次のように条件を変えると、結果も変わります："} {
 		aside := " (3"
 		if lang == "ja" {
 			aside = "（3件増）"
@@ -36,7 +36,7 @@ func TestLeftOpen(t *testing.T) {
 	out := &agent.Outcome{Language: "en", Report: "x", Answer: &agent.Answer{SPARQL: "ASK { }", Open: "Lakes."},
 		Probed: &agent.Probed{Open: []event.Probe{{Kind: "joins", Before: 1, Come: 1, Gone: 1}}}}
 	text, err := forum.Compose(New(out, "A", "O", "sb-1"), ":")
-	if want := ":Note: Lakes.\n:A different choice would change the result: things that the query counts more than once.\n"; err != nil || !strings.Contains(text, want) {
+	if want := ":Note: Lakes.\n:A different choice would change the result: counting only once what the query counts more than once.\n"; err != nil || !strings.Contains(text, want) {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}
 }
@@ -72,13 +72,13 @@ func TestNamesOfReadings(t *testing.T) {
 	p := agent.Probe{Kind: "class", About: rdf.Entity + "Q6256", What: "wd:Q3624078 instead of wd:Q6256", Before: 57, Come: 1,
 		Names: map[string]string{"Q6256": "country", "Q3624078": "Staat@de"}}
 	out := &agent.Outcome{Language: "es"}
-	if got := forum.PointWords(forum.Texts("es"), Point(out, p)); got != "Staat (de) en lugar de country" {
+	if got := forum.PointWords(forum.Texts("es"), Point(out, p)); got != "«Staat (de)» en lugar de «country»" {
 		t.Error(got)
 	}
 	p.Names = nil
 	r := forum.Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Language: "es", Open: []forum.Open{Point(out, p)}}
 	w, err := forum.Compose(r, ":")
-	if err != nil || !strings.Contains(w, "[[Q3624078]] en lugar de [[Q6256]]") {
+	if err != nil || !strings.Contains(w, "«[[Q3624078]]» en lugar de «[[Q6256]]»") {
 		t.Errorf("%v\n%s", err, w)
 	}
 	p = agent.Probe{Kind: "missing", About: rdf.Direct + "P276", Come: 1, Names: map[string]string{"P276": "location"}}
