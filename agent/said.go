@@ -114,7 +114,8 @@ func LabelsIn(steps []Step) map[string]string {
 	for _, s := range steps {
 		for _, m := range labelBefore.FindAllStringSubmatch(s.Observation, -1) {
 			label := strings.TrimPrefix(strings.TrimSpace(m[1]), "- ") // in a list of values
-			names[m[2]] = strings.TrimPrefix(label, "property ")       // in a list of hits
+			label = strings.TrimPrefix(label, "has no statement of ")
+			names[m[2]] = strings.TrimPrefix(label, "property ") // in a list of hits
 		}
 	}
 	return names
