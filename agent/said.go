@@ -76,7 +76,7 @@ func named(c *faithful.Checker, text string) string {
 			kept = append(kept, s)
 		}
 	}
-	return strings.Join(kept, " ")
+	return c.Join(kept)
 }
 
 // unnamed returns the figures and names in a text that are not supported.

@@ -40,3 +40,11 @@ func TestLabelsIn(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// In Japanese, there is no space between the sentences that are kept.
+func TestNotesWithoutSpaces(t *testing.T) {
+	a := &Answer{SPARQL: "SELECT ?m { ?m wdt:P31 wd:Q8502 }", Table: &kg.Table{Vars: []string{"m"}, Rows: [][]rdf.Term{{rdf.String("富士山")}}}}
+	if got := named(Checker("山は？", a, "ja"), "山です。富士山だけ。99件。"); got != "山です。富士山だけ。" {
+		t.Error(got)
+	}
+}

@@ -174,10 +174,15 @@ func (c *Checker) Keep(text string) string {
 			kept = append(kept, s)
 		}
 	}
+	return c.Join(kept)
+}
+
+// Join joins sentences, with spaces between them in languages that have these.
+func (c *Checker) Join(sentences []string) string {
 	if c.language == "ja" || c.language == "zh" {
-		return strings.Join(kept, "")
+		return strings.Join(sentences, "")
 	}
-	return strings.Join(kept, " ")
+	return strings.Join(sentences, " ")
 }
 
 // sentence returns the faults in a sentence.
