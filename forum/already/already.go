@@ -72,7 +72,7 @@ func Missing(text string, columns []string) bool {
 var lacking = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(no|not|neither|only|none|without|missing|lacks?|kein\pL*|nicht|weder|nur|fehl\pL*|ohne|n['’]\pL+|ne|sans|` +
 		`ni|seule?(ment|s)?|manqu\pL*|sin|sol[oa]|sólo|falta\pL*|non|solo|senza|manca\pL*|não|sem|apenas|geen|niet|alleen|slechts|` +
-		`zonder|noch|ontbre\pL+|nie|ani|brak\pL*|bez|nem|né|tylko)\b|нет|не |ни |без|только|لا |ليس|بدون|فقط|ない|なし|のみ|没有|無|无|缺|仅|只`)
+		`zonder|noch|ontbre\pL+|nie|ani|brak\pL*|bez|nem|né|tylko)\b|нет|не |ни |без|только|لا |ليس|بدون|فقط|ない|なし|ません|のみ|没有|無|无|缺|仅|只`)
 })
 
 // Mentions reports whether a text mentions a column or property. The last letters of the name's words may differ.
