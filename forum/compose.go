@@ -267,7 +267,7 @@ const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
 
 func (c *composer) query() {
-	c.block(c.line(c.t.Text("query")) + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.ShownQuery(), "|", "{{!}}") + "\n}}")
+	c.block(c.line(c.t.Text("query")) + c.space() + "{{SPARQL|query=\n" + strings.ReplaceAll(c.r.ShownQuery(), "|", "{{!}}") + "\n}}")
 }
 
 // notes adds the assumptions, what is missing, and the interpretations that would change the answer, one per line.
