@@ -38,7 +38,7 @@ const (
 	On      Mode = "on"      // drafts are posted as soon as the gate is open
 )
 
-// Config is the bot's policy. For the fields after Reply, zero means the default given at the end of the field's
+// Config specifies the bot's policy. For each field after Reply, zero means the default given at the end of its
 // comment.
 type Config struct {
 	Wiki     string        // name of the wiki in WIKIS, or "" for the main wiki; part of page names in the ledger

@@ -61,7 +61,7 @@ type composed struct {
 	before, after string // of the section
 }
 
-// compose writes a reply as wikitext, indented for its position, and inserts it into the section.
+// compose writes a reply as wikitext, indented to match its position, and inserts it into the section.
 func (b *Bot) compose(p place, r forum.Reply) (composed, error) {
 	page := p.view.rev.Text
 	indent, err := forum.ReplyIndent(page, p.thread, p.comment.ID)

@@ -109,8 +109,8 @@ func (c *Config) mentionable(s PageState) bool {
 // welcome reports whether the page invites us, with {{bots|allow=…}} and our name above the first heading.
 func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
 
-// userDenied reports whether a user has declined replies from us, with {{nobots}} or {{bots|deny=…}} on the user's talk
-// page, or with a link on the opt-out list. If the user was renamed, both names count.
+// userDenied reports whether a user has opted out of our replies, with {{nobots}} or {{bots|deny=…}} on the user's talk
+// page, or with a link on the opt-out list. If the user was renamed, both names are checked.
 func (b *Bot) userDenied(ctx context.Context, author string) (bool, error) {
 	if author == "" {
 		return false, nil

@@ -19,10 +19,10 @@ type found struct {
 	start, end int
 }
 
-// queryReader parses query templates twice: by MediaWiki's rules, and by the rules of SPARQL, as their authors
-// intended. The first parse may truncate the query. For example, a raw pipe starts a new parameter, or the last brace
-// of the query, directly before the template's closing braces, is interpreted as one of them. In that case, the second
-// parse is used, and the query is marked as salvaged.
+// queryReader parses query templates twice: by MediaWiki's rules, and by SPARQL's, which is what the templates' authors
+// intended. The first parse may truncate the query: for example, a raw pipe can start a new parameter, or the last
+// brace of the query can be mistaken for one of the template's closing braces. In that case, the second parse is used,
+// and the query is marked as salvaged.
 type queryReader struct {
 	text    string
 	n       *names

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Example is a finished run: its features, and whether its answer was right.
+// Example is a finished run: its features and whether its answer was right.
 type Example struct {
 	Question string // cross-validation keeps all runs of a question in the same fold
 	Features event.Features

@@ -17,7 +17,7 @@ type Among struct {
 	Candidates int `json:"candidates"` // number of distinct terms searched
 }
 
-// TriplesQuery is a search for the triples that match a pattern, the most useful ones first.
+// TriplesQuery is a search for the triples that match a pattern, most useful first.
 type TriplesQuery struct {
 	Subject  rdf.Term `json:"subject"` // the zero Term matches any term
 	Property rdf.Term `json:"property"`

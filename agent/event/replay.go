@@ -110,7 +110,7 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return e.Response, nil
 }
 
-// recordedError returns a recorded failure as the original error.
+// recordedError converts a recorded failure back to the original error.
 func recordedError(e Event) error {
 	if e.Cause != nil {
 		return e.Cause.Err()

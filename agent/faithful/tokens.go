@@ -336,7 +336,7 @@ const (
 	maxEnding = 4 // maximum number of letters in a changed ending
 )
 
-// vocabulary is a set of folded words and, for scripts without spaces, of letter pairs.
+// vocabulary is a set of folded words and, for scripts that do not use spaces, of pairs of letters.
 type vocabulary map[string]bool
 
 func (v vocabulary) add(s string) {

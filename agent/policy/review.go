@@ -13,8 +13,8 @@ import (
 // Reviewer is a person who checks each of the model's turns before it is run. The reviewer is asked about one turn at a
 // time. In tests, a list of decisions takes the reviewer's place.
 type Reviewer interface {
-	// Review waits for the reviewer's decision. [ErrLeft] means that the reviewer stops for now; any other error also
-	// ends the run. In either case, the run can be continued later, starting with the same turn.
+	// Review waits for the reviewer's decision. [ErrLeft] means that the reviewer has stopped for now; any other error
+	// also ends the run. In either case, the run can be resumed later from the same turn.
 	Review(ctx context.Context, l Look) (Decision, error)
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Fenced is the protocol for models that write only text, as in SPARQL-LLM. The model writes a query in a fenced block;
-// the query is run, and its result is the next message to the model. The results of lookups before the model's first
-// turn are part of the first message.
+// Fenced is the protocol for models that can write only text, which SPARQL-LLM also uses. The model writes a query in a
+// fenced block; the query is run, and its result is the next message to the model. The results of lookups before the
+// model's first turn are part of the first message.
 type Fenced struct{ words }
 
 // Prepare adds nothing, since the model does not call tools.

@@ -232,8 +232,8 @@ func shares(text string, h kg.Hit) bool {
 	return false
 }
 
-// allWords reports whether one of a hit's names contains all words in the text except fillers. A longer word may also
-// be the prefix of a word in the name.
+// allWords reports whether one of a hit's names contains all words in the text except filler words. A long word also
+// matches if it is a prefix of a word in the name.
 func allWords(text string, h kg.Hit) bool {
 	words, names := strings.Fields(strings.ToLower(text)), append([]string{h.MatchText, h.Label}, h.Aliases...)
 	return exact(h, text) || slices.ContainsFunc(names, func(name string) bool {

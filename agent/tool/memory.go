@@ -22,8 +22,8 @@ const (
 
 // Memory caches responses from graphs across all steps, tries and questions of a program: searches, pages, labels,
 // shapes, and query results with the time at which the query was run. It does not cache failures, or results that
-// depend on the current time. Nor does it cache solved questions, because which of them may be shown depends on the
-// question. It is safe for concurrent use.
+// depend on the current time. It does not cache solved questions either, because the ones that may be shown depend on
+// the question being asked. It is safe for concurrent use.
 type Memory struct {
 	now  func() time.Time
 	kept *cache.Cache[memoryKey, memorized]

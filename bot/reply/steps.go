@@ -167,7 +167,8 @@ func things(in string, labels func() map[string]string) []forum.Cell {
 // maxStepQuery is the maximum length in bytes of a step's query that is linked.
 const maxStepQuery = 600
 
-// queryOf returns the query that a call ran, or "" if there is none or it is too long, and whether it is an ASK query.
+// queryOf returns the query that a call ran and whether it is an ASK query. The query is "" if there is none or if it
+// is too long.
 func queryOf(argument string) (query string, ask bool) {
 	text := strings.TrimSpace(plain(argument))
 	q, err := sparql.Parse(text)

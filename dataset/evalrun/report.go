@@ -97,7 +97,7 @@ func (r *Report) Tables() []Table {
 	return append(out, r.classTable(), r.calibrationTable(), r.settingsTable())
 }
 
-// failed reports whether a service failure affected an item in any run.
+// failed reports whether a service failure affected the item in any run.
 func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }

@@ -106,8 +106,8 @@ func (h *Harvest) writeFunnel(f dataset.Funnel) error {
 		func(w io.Writer) error { return Picture(w, f) })
 }
 
-// sweep removes results that do not belong to a staged candidate: results of discussions that are gone, and of queries
-// that were edited and no longer return rows.
+// sweep removes results that do not belong to any staged candidate, such as those for discussions that no longer exist,
+// or for queries that were edited and no longer return rows.
 func (h *Harvest) sweep(staged map[string]bool) error {
 	dir := filepath.Join(h.o.Dir, dataset.ResultsFolder)
 	files, err := os.ReadDir(dir)

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Part is the size of a benchmark's development part: N items or, if N is 0, the share (0 to 1) of all items.
+// Part is the size of a benchmark's development set: N items or, if N is 0, a fraction (0 to 1) of all items.
 type Part struct {
 	N     int
 	Share float64

@@ -193,8 +193,8 @@ func (s *Score) finish(tp, fn, fp float64) {
 	s.Upper, s.Lowest = s.F1, s.F1
 }
 
-// wholeRows counts rows that are the same on both sides, as multisets of rows. A row consists of its cells in column
-// order, including gaps.
+// wholeRows counts the rows that both sides have in common, where each side is a multiset of rows. A row consists of
+// its cells in column order, including empty ones.
 func wholeRows(gold, pred *Answer, rename []int32) int {
 	have := map[string]int{}
 	eachRow(gold, rename, func(key string) { have[key]++ })

@@ -49,8 +49,8 @@ type Run struct {
 	calls  []event.Event // calls to the model, in order
 }
 
-// Read converts events returned by [event.Read] to a run. It is an error if the trajectory has no question, as in the
-// case of a triage.
+// Read converts events returned by [event.Read] to a run. It is an error if the trajectory has no question, as in a
+// triage trajectory.
 func Read(events []event.Event) (*Run, error) {
 	r := &Run{Steps: event.Steps(events), events: events, way: event.Path(events, last(events))}
 	seen := map[string]bool{}

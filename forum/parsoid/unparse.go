@@ -170,7 +170,7 @@ func (u *unparser) block(n *dom.Node) bool {
 	return true
 }
 
-// inline writes an inline element. It returns false for an element without a special meaning.
+// inline writes an inline element. It returns false if the element has no special meaning.
 func (u *unparser) inline(n *dom.Node) bool {
 	switch n.DataAtom {
 	case atom.A:

@@ -82,7 +82,7 @@ func (t *Table) binding(i int) map[string]binding {
 	return m
 }
 
-// WriteJSON writes the same output as MarshalJSON row by row, so that a large table does not need a second copy in
+// WriteJSON writes the same output as MarshalJSON, but row by row, so that there is no second copy of a large table in
 // memory.
 func (t *Table) WriteJSON(w io.Writer) error {
 	head := Table{Vars: t.Vars, Ask: t.Ask, Boolean: t.Boolean}

@@ -63,7 +63,7 @@ func (t *Texts) faults(with *Texts) []string {
 			if strings.TrimSpace(e[form]) == "" {
 				add(key, "empty")
 			}
-			// Only the form "other" requires {count}: "one row" is clear without a digit.
+			// Only the "other" form requires {count}, since "one row" is clear without a number.
 			if !single && form != "other" && !slices.Contains(got, "{count}") {
 				all = slices.DeleteFunc(all, func(p string) bool { return p == "{count}" })
 			}

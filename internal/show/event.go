@@ -11,7 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Trace shows the events of a trajectory in order. With Full, it also shows the messages of calls to the model.
+// Trace shows the events of a trajectory in order. With Full, it also shows the messages sent to the model and received
+// from it.
 type Trace struct {
 	Full  bool
 	turns turns

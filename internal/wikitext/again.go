@@ -60,7 +60,7 @@ func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	return nil
 }
 
-// number copies the section numbers of the headings from a different parse of the text.
+// number sets the section numbers of the headings, copying them from a different parse of the text.
 func (d *Doc) number(other *Doc) {
 	k := 0
 	for i := range d.Nodes {

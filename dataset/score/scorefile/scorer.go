@@ -161,9 +161,9 @@ type scoredFile struct {
 	odd       []Remark        // items that cannot be read
 }
 
-// File scores a file, the results in a run's folder, or a folder of dialogue files; "-" means Stdin. The error
-// is a [Need] if the file requires data that the scorer does not have. An item that cannot be read is reported in the
-// document; the others are scored.
+// File scores a file, the results in a run's folder, or a folder of dialogue files; "-" means Stdin. The error is a
+// [Need] if the file requires data that the scorer does not have. Items that cannot be read are reported in the
+// document; the others are still scored.
 func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
 	f, format, err := s.file(ctx, name)
 	if err != nil {

@@ -93,7 +93,7 @@ type results struct {
 	} `json:"hits"`
 }
 
-// Search returns a page of hits. Its error is [lookup.ErrQuery], an *[Error], or an error from ctx or the network.
+// Search returns a page of hits. The error is [lookup.ErrQuery], an *[Error], or an error from ctx or the network.
 func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error) {
 	p := lookup.Page{Ranked: lookup.ByWords}
 	if q.Limit == 0 {

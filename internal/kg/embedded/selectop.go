@@ -84,7 +84,7 @@ func (o *selectOp) buildAny(ex *exec, next runner) runner {
 	}
 }
 
-// limited counts rows for OFFSET and LIMIT. After the last row, it stops the query that produces the rows.
+// limited counts rows to apply OFFSET and LIMIT. After the last row, it stops the query that produces the rows.
 func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) runner) {
 	stop := &stopError{}
 	var seen int64

@@ -16,8 +16,9 @@ import (
 // maxBody limits the size of a request; a query is at most a few kilobytes.
 const maxBody = 1 << 20
 
-// api returns a handler for scripts. It calls f, which reads JSON from the request, and responds with JSON. Errors are
-// {"error":"…"}, with "current" if the work was changed in the meantime.
+// api returns a handler for requests made by scripts. The handler calls f, which reads JSON from the request, and
+// writes the result as JSON. Errors have the form {"error":"…"}, with a "current" member if the work was changed in the
+// meantime.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := s.annotator(r)

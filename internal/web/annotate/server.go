@@ -50,7 +50,8 @@ type Options struct {
 	Free func(r *http.Request) bool
 	// Boss reports whether the user may assign candidates to annotators. If nil, everyone may.
 	Boss func(r *http.Request) bool
-	// People returns users to whom candidates can be assigned in addition to the existing annotators. It may be nil.
+	// People returns additional users, besides the existing annotators, to whom candidates can be assigned. It may be
+	// nil.
 	People func(ctx context.Context) ([]string, error)
 	Notes  Notes // stores the assignment of candidates to annotators; nil if none are assigned
 }

@@ -136,8 +136,8 @@ type badForm struct{ error }
 
 func (b badForm) Unwrap() error { return b.error }
 
-// explain returns the status and the message for an error. Internal errors are logged instead, since they may contain
-// file names and URLs.
+// explain returns the status and the message for an error. The text of an internal error is logged and not returned,
+// since it may contain file names and URLs.
 func (d *Desk) explain(r *http.Request, err error) (int, string) {
 	var form badForm
 	var large *http.MaxBytesError

@@ -1,5 +1,5 @@
-// Package health serves the health checks: /healthz shows that the program is alive, and /readyz that it is ready to
-// work.
+// Package health serves the health checks: /healthz reports whether the program is alive, and /readyz reports whether
+// it is ready to work.
 package health
 
 import (
