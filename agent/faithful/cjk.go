@@ -18,6 +18,7 @@ var (
 	}{
 		{most, regexp.MustCompile(`(最も?|一番)(多|大|高|长|長|深|重)`)}, {least, regexp.MustCompile(`(最も?|一番)(少|小|低|短|浅|軽|轻)`)},
 		{oldest, regexp.MustCompile(`(最も?|一番)(早|古|老)`)}, {youngest, regexp.MustCompile(`(最も?|一番)(晚|遅|新|近|年轻|若)`)},
+		{leading, regexp.MustCompile(`(排在|列在|位居|居|名列|是)(首位|第一)|首位是`)},
 	}
 	// one of the highest, the second highest, not the highest
 	otherUnspaced = regexp.MustCompile(`之一|ひとつ|一つ|第[二三四五六七八九十\d]|番目|次に|不是|ではな|ではあ`)
@@ -25,7 +26,10 @@ var (
 
 // orderIn returns the superlatives in a sentence that the result does not support.
 func (c *Checker) orderIn(s string, toks []token, named []found) []string {
-	if c.language == "zh" || c.language == "ja" {
+	switch {
+	case c.picks && slices.ContainsFunc(toks, func(t token) bool { return aValue[t.folded] }):
+		return nil // the highest of a thing's values, which the rows do not show
+	case c.language == "zh" || c.language == "ja":
 		return c.unspacedOrder(s)
 	}
 	return c.order(toks, named)
@@ -100,10 +104,56 @@ func (c *Checker) firstName(text string) (at int, name string) {
 		if len(n.words) != 1 || !unicase(n.words[0]) || utf8.RuneCountInString(n.words[0]) < minUnspaced {
 			continue
 		}
-		i := strings.Index(text, n.words[0])
+		i := c.standing(text, n.words[0])
 		if i >= 0 && (i < at || i == at && len(n.words[0]) > len(name)) {
 			at, name = i, n.words[0]
 		}
 	}
 	return at, name
+}
+
+// longerEnds contains the characters after a country's name in the name of a language or a sea: 日本語, 印度洋.
+const longerEnds = "語语洋海"
+
+// standing returns where a name occurs in a text without being part of a longer word, or -1. A word in katakana has no
+// other katakana next to it.
+func (c *Checker) standing(text, name string) int {
+	for from := 0; ; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return -1
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		first, size := utf8.DecodeRuneInString(name)
+		last, _ := utf8.DecodeLastRuneInString(name)
+		after, _ := utf8.DecodeRuneInString(text[i+len(name):])
+		if !(katakana(before) && katakana(first)) && !(katakana(last) && katakana(after)) &&
+			!strings.ContainsRune(longerEnds, after) && !c.inLonger(text, name, i) {
+			return i
+		}
+		from = i + size
+	}
+}
+
+func katakana(r rune) bool { return unicode.Is(unicode.Katakana, r) || r == 'ー' }
+
+// inLonger reports whether a name at i is part of a longer label, country or plain word, or overlaps one before it.
+func (c *Checker) inLonger(text, name string, i int) bool {
+	for _, w := range c.longer {
+		if k := strings.Index(text, w); len(w) > len(name) && k >= 0 && k <= i && i+len(name) <= k+len(w) {
+			return true
+		}
+	}
+	if c.stock.list == nil {
+		return false
+	}
+	for w := range c.stock.list.words {
+		if utf8.RuneCountInString(w) > 1 && unicase(w) {
+			if k := strings.Index(text, w); k >= 0 && k < i && k+len(w) > i {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -62,9 +62,13 @@ type Checker struct {
 	free      map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
 	window    map[float64]bool // figures in LIMIT and OFFSET; only a sentence about these may contain them
 	some      map[float64]bool // numbers of rows that have a value, no value, or a label in a column
+	shown     map[float64]bool // counts in Evidence.Shown, which only a sentence without a name may have
+	longer    []string         // in Chinese and Japanese, labels and countries, which may contain other names
+	halves    []map[int]bool   // for each column, the rows with and without a value
 	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
 	variables map[string]bool  // names of variables in the query and in the question
 	rows      int
+	width     int         // number of columns
 	arabic    arabicWords // see arabicKnown
 	labels    vocabulary  // words in the labels of the query's entities
 	picks     bool        // the text is a note, and the query shows the highest or lowest of several values
@@ -81,6 +85,7 @@ type rowName struct {
 	// the rows that have the name in a column other than the first; these can be counted
 	counts map[int]bool
 	head   bool // in the first column that has names
+	whole  bool // a translation, whose last word alone is not the name
 }
 
 // value is a figure in the result.
@@ -98,7 +103,8 @@ type value struct {
 func New(e Evidence) *Checker {
 	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
 	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{}, labels: vocabulary{},
-		free: map[float64]bool{}, some: map[float64]bool{}, window: map[float64]bool{}, variables: map[string]bool{}}
+		free: map[float64]bool{}, some: map[float64]bool{}, shown: map[float64]bool{}, window: map[float64]bool{},
+		variables: map[string]bool{}}
 	for i, s := range []string{e.Question, e.Query} {
 		for _, id := range anyID.FindAllString(s, -1) {
 			c.ids[id] = true
@@ -141,6 +147,14 @@ func New(e Evidence) *Checker {
 	c.addLanguages(e.Query, e.Table)
 	c.compare(e.Table, e.Query)
 	c.stock = stockOf(base, c.known)
+	if base == "ja" || base == "zh" {
+		for _, l := range e.Labels {
+			c.longer = append(c.longer, fold(l))
+		}
+		for english := range countries() {
+			c.longer = append(c.longer, fold(c.country(english)))
+		}
+	}
 	return c
 }
 
@@ -198,10 +212,8 @@ func (c *Checker) sentence(s string) []Fault {
 	for _, f := range unpaired {
 		out = append(out, Fault{s, f, Figure, true})
 	}
-	if !c.picks {
-		for _, w := range c.orderIn(s, toks, named) {
-			add(w, Order)
-		}
+	for _, w := range c.orderIn(s, toks, named) {
+		add(w, Order)
 	}
 	covered := map[int]bool{}
 	for _, n := range named {
@@ -218,6 +230,8 @@ func (c *Checker) sentence(s string) []Fault {
 					add(id, Name)
 				}
 			}
+		case i > 0 && degreeWords[toks[i-1].folded] && judged[t.folded]:
+			add(t.text, Word)
 		case c.supported(t):
 		case unicase(t.text):
 			if c.language == "ar" || !c.covers(t.folded) {
@@ -332,7 +346,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	if t == nil || t.Ask {
 		return
 	}
-	c.rows = len(t.Rows)
+	c.rows, c.width = len(t.Rows), len(t.Vars)
 	// A single row without an entity is an answer, not something to count.
 	single := c.rows == 1 && !slices.ContainsFunc(t.Rows[0], rdf.Term.IsIRI)
 	if !single {
@@ -378,14 +392,12 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			if head < 0 {
 				head = col
 			}
-			ways := written(text, term)
-			if translated := c.country(text); translated != "" {
-				c.parts.add(translated)
-				ways = append(ways, translated)
-			}
-			for _, name := range ways {
+			translated := c.country(text) // or ""
+			c.parts.add(translated)
+			for _, name := range append(written(text, term), translated) {
 				if names[name] == nil {
-					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}, counts: map[int]bool{}}
+					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}, counts: map[int]bool{},
+						whole: name != text && name == translated}
 				}
 				names[name].rows[i] = true
 				if of := labelled(t.Vars, col); of > 0 {

@@ -235,7 +235,7 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 	return countsErrors(toks, i) || c.supposed(toks, named, i) || c.countedAgain(toks, named, i) ||
 		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i) ||
-		ofRow(toks, i) || c.firstRows(toks, i) || c.ofSome(toks, named, i) ||
+		c.ofRow(toks, named, i) || len(named) == 0 && c.firstRows(toks, i) || c.ofSome(toks, named, i) ||
 		c.inNames(toks, i) || c.inLabel(toks, i) || c.beyond(toks, named, i) || c.placed(toks, named, i)
 }
 
@@ -248,7 +248,7 @@ func (c *Checker) supports(readings []number, counted map[float64]bool, years, k
 		for v := range c.free {
 			ok = ok || n.is(v)
 		}
-		ok = ok || counted[n.value]
+		ok = ok || counted[n.value] || names == 0 && c.shown[n.value]
 	}
 	switch {
 	case ok || !c.inResult(readings, years, nil):

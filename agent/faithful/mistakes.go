@@ -84,9 +84,10 @@ var (
 )
 
 // ofRow reports whether the token at i is the 2 of a row's two values, as in "countries that lack one of the two
-// values".
-func ofRow(toks []token, i int) bool {
-	return toks[i].number == 2 && i > 0 && i+1 < len(toks) && ofThe[toks[i-1].folded] && valuesOfRow[toks[i+1].folded]
+// values". In a sentence with a name from the result, the rows must have exactly two values besides a name.
+func (c *Checker) ofRow(toks []token, named []found, i int) bool {
+	return (len(named) == 0 || c.width == 3) && toks[i].number == 2 && i > 0 && i+1 < len(toks) &&
+		ofThe[toks[i-1].folded] && valuesOfRow[toks[i+1].folded]
 }
 
 // ends contains words for the beginning and the end of a table.

@@ -378,3 +378,13 @@ func (c *Checker) amongTop(order []ranked, rows map[int]bool, n int) bool {
 	limit := order[min(n, len(order))-1].value
 	return slices.ContainsFunc(order, func(r ranked) bool { return r.value <= limit && rows[r.row] })
 }
+
+// aValue contains words for a value, as in "the highest value is shown", which compares the values of a thing.
+var aValue = wordMap(`value values figure wert werte werts valeur valeurs valor valores valore valori waarde wartość значение`)
+
+// judged contains adjectives that are a judgment after one of the degreeWords: "the best known", but not "the known
+// dates".
+var (
+	degreeWords = wordMap(`plus moins très bien peu assez most more less very least`)
+	judged      = wordMap(`connu connue connus connues vraisemblable vraisemblables crédible crédibles believable credible`)
+)

@@ -47,7 +47,8 @@ func (c *Checker) inNames(toks []token, i int) bool {
 // before or after it is the same as in the label.
 func (c *Checker) inLabel(toks []token, i int) bool {
 	same := func(j int, words []string, k int) bool {
-		return j >= 0 && j < len(toks) && k >= 0 && k < len(words) && toks[j].folded == words[k]
+		return j >= 0 && j < len(toks) && k >= 0 && k < len(words) && toks[j].folded == words[k] &&
+			(j == i || c.distinctive(toks[j]))
 	}
 	return slices.ContainsFunc(c.figured, func(words []string) bool {
 		for k := range words {
@@ -90,9 +91,9 @@ func (c *Checker) readShown(text string) {
 		for _, count := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return !unicode.IsDigit(r) }) {
 			if n, err := strconv.ParseFloat(count, 64); err == nil {
 				for _, other := range row { // 138 things, 65 with a value: 73 without one
-					c.free[math.Abs(other-n)] = true
+					c.shown[math.Abs(other-n)] = true
 				}
-				row, c.free[n] = append(row, n), true
+				row, c.shown[n] = append(row, n), true
 			}
 		}
 	}
@@ -106,4 +107,10 @@ func (c *Checker) readShown(text string) {
 			}
 		}
 	}
+}
+
+// distinctive reports whether a word next to a figure shows that the figure is part of a label, unlike the article in
+// "The 400 Blows".
+func (c *Checker) distinctive(t token) bool {
+	return (startsUpper(t.text) || unicase(t.text) || t.figure) && !articles[t.folded] && !c.stock.has(t.folded)
 }

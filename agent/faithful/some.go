@@ -1,6 +1,7 @@
 package faithful
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,7 +15,13 @@ import (
 func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
 		bound, labeled, items, yes, not, distinct := 0, 0, 0, 0, 0, map[string]bool{}
-		for _, row := range t.Rows {
+		with, without := map[int]bool{}, map[int]bool{}
+		for i, row := range t.Rows {
+			if col < len(row) && row[col].Bound() {
+				with[i] = true
+			} else {
+				without[i] = true
+			}
 			if col >= len(row) || !row[col].Bound() {
 				continue
 			}
@@ -38,6 +45,7 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 		if n := len(distinct); n > 1 && n < len(t.Rows) {
 			c.free[float64(n)] = true
 		}
+		c.halves = append(c.halves, with, without)
 		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound, yes, not} {
 			if n > 0 && n < len(t.Rows) {
 				c.some[float64(n)] = true
@@ -47,28 +55,40 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 }
 
 // having contains words that express that something has or lacks a value.
-var having = wordMap(`have has having without lack lacks lacking missing none neither nor unknown only
-	haben hat ohne fehlt fehlen kein keine keinen weder noch unbekannt nur
-	ont a sans manque manquent aucun aucune ni inconnu inconnue inconnus seul seuls seule seules seulement
-	tienen tiene sin falta faltan carecen ningún ninguno ninguna ni solo sólo solamente
-	hanno ha senza manca mancano nessun nessuno nessuna né solo soltanto
-	têm tem sem faltam nenhum nenhuma nem só apenas somente
-	hebben heeft zonder ontbreekt ontbreken geen noch alleen slechts
-	mają ma bez brakuje ani tylko
-	есть имеют имеет без нет отсутствует указан указано указана ни только
+var having = wordMap(`have has having without lack lacks lacking missing none neither nor unknown
+	haben hat ohne fehlt fehlen kein keine keinen weder noch unbekannt
+	ont a sans manque manquent aucun aucune ni inconnu inconnue inconnus
+	tienen tiene sin falta faltan carecen ningún ninguno ninguna ni
+	hanno ha senza manca mancano nessun nessuno nessuna né
+	têm tem sem faltam nenhum nenhuma nem
+	hebben heeft zonder ontbreekt ontbreken geen noch
+	mają ma bez brakuje ani
+	есть имеют имеет без нет отсутствует указан указано указана ни
 	لها له لديها لديه بدون دون ينقص تنقص ليس ليست`)
 
 // havingUnspaced matches the equivalent words in Chinese and Japanese, which are parts of longer tokens.
 var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった|持|受賞`)
 
 // ofSome reports whether the token at i is the number of rows that have or lack a value or a label, in a sentence
-// without a name from the result, as in "only two of them have a label", or one with so many names.
+// without a name from the result, as in "only two of them have a label", or one that goes
+// on to name exactly these rows.
 func (c *Checker) ofSome(toks []token, named []found, i int) bool {
+	rows := map[int]bool{}
+	for _, n := range named {
+		maps.Copy(rows, n.rows)
+	}
 	return slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool {
-		return c.some[n.value] && (len(named) == 0 || float64(len(named)) == n.value)
+		return c.some[n.value] && (len(named) == 0 || float64(len(named)) == n.value && i < named[0].from &&
+			slices.ContainsFunc(c.halves, func(half map[int]bool) bool { return maps.Equal(half, rows) }))
 	}) &&
-		slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) })
+		slices.ContainsFunc(toks, func(t token) bool {
+			return having[t.folded] || len(named) > 0 && only[t.folded] || havingUnspaced.MatchString(t.text)
+		})
 }
+
+// only contains words before a number of named things.
+var only = wordMap(`only nur seul seuls seule seules seulement solo sólo solamente soltanto só apenas somente alleen
+	slechts tylko только`)
 
 // limits contains words before a limit, as in "more than 47" or "über 47".
 var limits = wordMap(`than above over below under exceed exceeds least most als über unter mindestens höchstens plus moins dépasse dépassent

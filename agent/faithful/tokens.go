@@ -230,7 +230,10 @@ func (c *Checker) find(toks []token) []found {
 		length, rows, counts, head := 0, map[int]bool{}, map[int]bool{}, false
 		for _, n := range c.names {
 			k := c.matches(toks[i:], n.words)
-			if last := len(n.words) - 1; k == 0 && last > 0 && last < 5 && startsUpper(toks[i].text) &&
+			if k == 0 && n.whole {
+				k = c.inflected(toks[i:], n.words)
+			}
+			if last := len(n.words) - 1; k == 0 && !n.whole && last > 0 && last < 5 && startsUpper(toks[i].text) &&
 				(same(toks[i].folded, n.words[last]) || transliterated(toks[i:i+1], n.words[last:]) > 0) {
 				k = 1
 			}
@@ -411,4 +414,19 @@ func (c *Checker) covers(word string) bool {
 		}
 	}
 	return true
+}
+
+// inflected returns the number of tokens that form a name, or 0 if they do not form it. Each word may have a different
+// ending, as in Vereinigten Staaten.
+func (c *Checker) inflected(toks []token, words []string) int {
+	if len(toks) < len(words) {
+		return 0
+	}
+	for i, w := range words {
+		a, b := []rune(toks[i].folded), []rune(w)
+		if k := common(a, b); k < min(len(a), len(b))-2 || k < 4 && toks[i].folded != w {
+			return 0
+		}
+	}
+	return len(words)
 }
