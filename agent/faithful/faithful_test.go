@@ -946,6 +946,8 @@ func TestReviewedSentences(t *testing.T) {
 		Table: &kg.Table{Vars: []string{"c", "n"}, Rows: [][]rdf.Term{{item("Q64"), integer("3782202")}, {item("Q90"), integer("2103778")}}}}
 	india := Evidence{Language: "zh", Question: "印度尼西亚和印度的官方语言", Query: "SELECT ?c ?n {}", Labels: map[string]string{"Q668": "印度", "Q39": "瑞士", "Q889": "阿富汗"},
 		Table: &kg.Table{Vars: []string{"c", "n"}, Rows: [][]rdf.Term{{item("Q889"), integer("9")}, {item("Q668"), integer("7")}, {item("Q39"), integer("5")}}}}
+	niger := Evidence{Language: "de", Question: "Länder mit Einwohnerzahl", Query: "SELECT ?land ?zahl {}", Labels: map[string]string{"Q1030": "Namibia", "Q1032": "Niger", "Q1033": "Nigeria"},
+		Table: &kg.Table{Vars: []string{"land", "zahl"}, Rows: [][]rdf.Term{{item("Q1030"), decimal("2533794")}, {item("Q1032"), decimal("21477348")}, {item("Q1033"), decimal("211400708")}}}}
 	for _, tt := range []struct {
 		e          Evidence
 		text, want string
@@ -958,6 +960,8 @@ func TestReviewedSentences(t *testing.T) {
 		{dogs, "Bobi is the most credible.", "credible"},
 		{states, "Frankreich hat unter diesen Staaten 331 Millionen Einwohner.", "331"},
 		{states, "Die Vereinigten Staaten haben 331 Millionen Einwohner.", ""},
+		{niger, "Die Abfrage findet 2 Länder, von Namibia (2533794) bis Nigeria (211400708).", "2"},
+		{niger, "Die Abfrage findet 3 Länder, von Namibia (2533794) bis Nigeria (211400708).", ""},
 		{films, "The query finds the 400 films.", "400"},
 		{cities, "Paris is the largest of these capitals.", "largest"},
 		{cities, "Paris has 2059 people.", "2059"},

@@ -224,21 +224,18 @@ type found struct {
 // find finds names from the result in a sentence, longest first. For a person, the last word of the name is enough.
 // A name that occurs in different forms in several rows matches all of these rows.
 func (c *Checker) find(toks []token) []found {
-	same := c.same
 	var out []found
 	for i := 0; i < len(toks); {
 		length, rows, counts, head := 0, map[int]bool{}, map[int]bool{}, false
+		exact := 0 // number of tokens of the longest name that is written exactly as in the result
 		for _, n := range c.names {
-			k := c.matches(toks[i:], n.words)
-			if k == 0 && n.whole {
-				k = c.inflected(toks[i:], n.words)
-			}
-			if last := len(n.words) - 1; k == 0 && !n.whole && last > 0 && last < 5 && startsUpper(toks[i].text) &&
-				(same(toks[i].folded, n.words[last]) || transliterated(toks[i:i+1], n.words[last:]) > 0) {
-				k = 1
-			}
+			exact = max(exact, exactly(toks[i:], n.words))
+		}
+		for _, n := range c.names {
+			k := c.formed(toks[i:], n)
 			switch {
 			case k == 0 || k < length:
+			case k == exact && exactly(toks[i:], n.words) == 0: // Niger, if Nigeria is in the result, too
 			case k > length:
 				length, rows, counts, head = k, map[int]bool{}, map[int]bool{}, false
 				fallthrough
@@ -261,6 +258,30 @@ func (c *Checker) find(toks []token) []found {
 		i += max(length, 1)
 	}
 	return out
+}
+
+// exactly returns the number of tokens at the start of toks if they are the words of a name without any ending, or 0.
+func exactly(toks []token, words []string) int {
+	if len(toks) < len(words) || !slices.EqualFunc(toks[:len(words)], words, func(t token, w string) bool { return t.folded == w }) {
+		return 0
+	}
+	return len(words)
+}
+
+// formed returns the number of tokens at the start of toks that form a name or, for a person, its last word, or 0.
+func (c *Checker) formed(toks []token, n rowName) int {
+	if k := c.matches(toks, n.words); k > 0 {
+		return k
+	}
+	last := len(n.words) - 1
+	switch {
+	case n.whole:
+		return c.inflected(toks, n.words)
+	case last > 0 && last < 5 && startsUpper(toks[0].text) &&
+		(c.same(toks[0].folded, n.words[last]) || transliterated(toks[:1], n.words[last:]) > 0):
+		return 1
+	}
+	return 0
 }
 
 // begun finds the longest beginning of a multiword name, such as LSU Tigers for LSU Tigers men's basketball. The
