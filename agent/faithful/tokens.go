@@ -262,7 +262,8 @@ func (c *Checker) find(toks []token) []found {
 
 // exactly returns the number of tokens at the start of toks if they are the words of a name without any ending, or 0.
 func exactly(toks []token, words []string) int {
-	if len(toks) < len(words) || !slices.EqualFunc(toks[:len(words)], words, func(t token, w string) bool { return t.folded == w }) {
+	same := func(t token, w string) bool { return t.folded == w }
+	if len(toks) < len(words) || !slices.EqualFunc(toks[:len(words)], words, same) {
 		return 0
 	}
 	return len(words)
