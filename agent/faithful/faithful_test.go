@@ -842,6 +842,21 @@ func TestBestRank(t *testing.T) {
 	}
 }
 
+// sentence is a sentence about a result and the parts of it that are not supported.
+type sentence struct {
+	e          Evidence
+	text, want string
+}
+
+func compare(t *testing.T, sentences []sentence) {
+	t.Helper()
+	for _, s := range sentences {
+		if got := pieces(s.e, s.text); got != s.want {
+			t.Errorf("%q: %q, want %q", s.text, got, s.want)
+		}
+	}
+}
+
 // Figures and names that live players wrote, and the ones next to them that must not pass.
 func TestPlayedSentences(t *testing.T) {
 	dogs := Evidence{Language: "fr", Question: "la liste des chiens avec leur date de naissance et leur date de mort",
@@ -853,10 +868,7 @@ func TestPlayedSentences(t *testing.T) {
 		Labels: map[string]string{"Q1": "Bighorn", "Q2": "Aztec", "Q3": "Apache", "Q4": "G1", "Q9": "600 Vega"}, Shown: "LaGuardia Airport (Q5) | LGA | London\nQ7 | Test 41 in Nevada\n44 Tests\n1 row\nn | m\n[integer | integer]\n2059 | 88\n17 rows\nx | y\n[item | item, 9 unbound]",
 		Table: &kg.Table{Vars: []string{"test", "datum", "land"}, Rows: [][]rdf.Term{{item("Q1"), {}, {}}, {item("Q2"), {}, {}},
 			{item("Q3"), date("1956-07-08"), item("Q30")}, {item("Q4"), {}, item("Q145")}}}}
-	for _, tt := range []struct {
-		e          Evidence
-		text, want string
-	}{
+	compare(t, []sentence{
 		{dogs, "Parmi les chiens dont les deux dates sont connues, Bobi est mort en 2023.", ""},
 		{dogs, "Parmi les deux chiens, Bobi est mort en 2023.", "deux"},
 		{dogs, "Les deux premières lignes sont vraisemblables.", ""},
@@ -871,11 +883,7 @@ func TestPlayedSentences(t *testing.T) {
 		{tests, "Von 2059 Tests haben 1971 ein Datum.", ""},
 		{tests, "Nicht dabei ist Test 41 in Nevada.", ""},
 		{tests, "Nicht dabei sind in Peru 44 Tests.", "44 Peru"},
-	} {
-		if got := pieces(tt.e, tt.text); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
-		}
-	}
+	})
 	resorts := Evidence{Language: "de", Question: "Wie viele Skigebiete gibt es pro Land?", Query: "SELECT ?land (COUNT(?x) AS ?zahl) {} GROUP BY ?land",
 		Labels: map[string]string{"Q142": "France", "Q183": "Germany", "Q77": "Uruguay", "Q30": "United States"},
 		Table:  &kg.Table{Vars: []string{"land", "zahl"}, Rows: [][]rdf.Term{{item("Q142"), integer("15")}, {item("Q183"), integer("1")}}}}
@@ -915,21 +923,14 @@ func TestUnspacedNames(t *testing.T) {
 	zh := ja
 	zh.Language, zh.Question = "zh", "列出有两种以上官方语言的国家，按数量从多到少排列"
 	zh.Labels = map[string]string{"Q889": "阿富汗", "Q20": "挪威", "Q39": "瑞士", "Q96": "Mexico"}
-	for _, tt := range []struct {
-		e          Evidence
-		text, want string
-	}{
+	compare(t, []sentence{
 		{ja, "最も多いのはアフガニスタンの9、次いでノルウェー、スイス、メキシコの4です。", ""},
 		{ja, "最も多いのはアフガニスタンの4、次いでノルウェー、スイス、メキシコの9です。", "9"},
 		{ja, "最も多いのはスイスの9です。", "9 最も多"},
 		{ja, "Nepalもあります。", "Nepal"},
 		{zh, "数量最多的国家是阿富汗，有9；其次是挪威和瑞士，有4。", ""},
 		{zh, "其次是挪威，有9。", "9"},
-	} {
-		if got := pieces(tt.e, tt.text); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
-		}
-	}
+	})
 }
 
 // False sentences that a reviewer got past the check.
@@ -948,10 +949,7 @@ func TestReviewedSentences(t *testing.T) {
 		Table: &kg.Table{Vars: []string{"c", "n"}, Rows: [][]rdf.Term{{item("Q889"), integer("9")}, {item("Q668"), integer("7")}, {item("Q39"), integer("5")}}}}
 	niger := Evidence{Language: "de", Question: "Länder mit Einwohnerzahl", Query: "SELECT ?land ?zahl {}", Labels: map[string]string{"Q1030": "Namibia", "Q1032": "Niger", "Q1033": "Nigeria"},
 		Table: &kg.Table{Vars: []string{"land", "zahl"}, Rows: [][]rdf.Term{{item("Q1030"), decimal("2533794")}, {item("Q1032"), decimal("21477348")}, {item("Q1033"), decimal("211400708")}}}}
-	for _, tt := range []struct {
-		e          Evidence
-		text, want string
-	}{
+	compare(t, []sentence{
 		{dogs, "Bobi and Max have 2 wins.", "2"},
 		{dogs, "Only three dogs have a date of death: Boris, Rex and Max.", "three"},
 		{dogs, "Only two dogs have no date of death: Boris and Rex.", ""},
@@ -963,14 +961,10 @@ func TestReviewedSentences(t *testing.T) {
 		{niger, "Die Abfrage findet 2 Länder, von Namibia (2533794) bis Nigeria (211400708).", "2"},
 		{niger, "Die Abfrage findet 3 Länder, von Namibia (2533794) bis Nigeria (211400708).", ""},
 		{films, "The query finds the 400 films.", "400"},
-		{cities, "Paris is the largest of these capitals.", "largest"},
+		{cities, "Paris is the largest of these capitals.", "largest largest"},
 		{cities, "Paris has 2059 people.", "2059"},
 		{cities, "The data has 2059 cities.", ""},
 		{india, "印度尼西亚的官方语言有7。", "7"},
 		{india, "瑞士排在首位。", "排在首位"},
-	} {
-		if got := pieces(tt.e, tt.text); !strings.HasPrefix(got, tt.want) || (got == "") != (tt.want == "") {
-			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
-		}
-	}
+	})
 }
