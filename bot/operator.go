@@ -98,8 +98,8 @@ func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) 
 	return change(ctx, ledger, key, ActReject, func(e *Entry) error { return e.move(now, Rejected, why) })
 }
 
-// Retry makes the bot judge and solve an entry again. The entry may have been abandoned, skipped or rejected; it may
-// have a draft that the operator does not like; or it may be waiting its turn. A skipped entry is then answered even
+// Retry makes the bot judge and answer an entry again. The entry may have been abandoned, skipped or rejected; it may
+// have a draft that the operator does not like; or it may be waiting its turn. A skipped entry will be answered even
 // though triage did not consider it a request. Retry fails if the reply has been posted or is about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {

@@ -82,7 +82,7 @@ type kept struct {
 	notes  []string
 }
 
-// note is text that the model is shown, with the number of steps that precede it in the state.
+// note is text shown to the model, along with the number of steps that precede it in the state.
 type note struct {
 	after int
 	text  string

@@ -104,7 +104,7 @@ func Assign(posts []Post, claims []Claim) []Match {
 // fits returns the rule by which a comment belongs to the claim.
 func (c *Claim) fits(p *Post) Rule {
 	here := c.Place == p.Place
-	// The thread is the same if its heading is the same or, after a change of heading, if it contains our reply.
+	// The thread is the same if its heading is the same or, if the heading has changed, if it contains our reply.
 	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
 	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
 	// A comment with p's text was on the page at the same time as the claim's comment, so p is a different one.
@@ -133,8 +133,8 @@ func (c *Claim) fits(p *Post) Rule {
 // edited returns the rule by which a comment in the claim's thread with a different text belongs to the claim. here
 // reports whether the comment is in the claim's position, and replied whether our reply is under it.
 func (c *Claim) edited(here, replied bool) Rule {
-	// If only our reply matches, someone may have inserted the comment between it and the claim's comment. If the position
-	// matches too, the claim's text elsewhere is another comment, because someone asked twice within a minute.
+	// If only our reply matches, someone may have inserted the comment between it and the claim's comment. If the
+	// position matches too, the claim's text elsewhere is a different comment: someone asked twice within a minute.
 	switch {
 	case replied && here:
 		return EditedThere

@@ -141,7 +141,7 @@ type Options struct {
 	Benchmarks []Benchmark
 }
 
-// Benchmark is a published benchmark to compare candidates with.
+// Benchmark is a published benchmark to compare candidates against.
 type Benchmark struct {
 	Name  string
 	Items []dataset.Item

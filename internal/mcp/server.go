@@ -258,7 +258,8 @@ func (s *server) graph(name graphName) (string, error) {
 	return string(name), nil
 }
 
-// open opens graphs. The reason why a graph cannot be opened is only logged, since it may reveal the server's settings.
+// open opens graphs. If a graph cannot be opened, the reason is logged but not returned, since it may reveal the
+// server's settings.
 func (s *server) open(ctx context.Context, names ...string) (agent.Sources, error) {
 	sources, err := s.Graphs.Get(ctx, names...)
 	var failure *kg.Error

@@ -58,7 +58,7 @@ func asciiWords(text string) []string {
 	return append([]string(nil), out...)
 }
 
-// symbols returns the single word for a string that has no letters or digits.
+// symbols returns the one word that represents a string without letters or digits.
 func symbols(text string) []string {
 	if w := strings.Join(strings.Fields(text), ""); w != "" {
 		return []string{w}

@@ -136,7 +136,8 @@ func (w *writer) add(v Variant, change func(q *sparql.Query) bool) {
 	w.out = append(w.out, v)
 }
 
-// counted reports whether the result is more than a set of matches: rows are grouped, aggregated, limited or skipped.
+// counted reports whether the result is more than a set of matches, that is, whether rows are grouped, aggregated,
+// limited or skipped.
 func counted(q *sparql.Query) bool {
 	b := q.Body
 	return b.Grouped() || b.Having != nil || b.Limit != nil || b.Offset != nil

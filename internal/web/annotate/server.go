@@ -177,7 +177,7 @@ type problem struct {
 // Error is for logs only.
 func (p problem) Error() string { return strings.TrimSpace(p.key + " " + fmt.Sprint(p.args...)) }
 
-// refusals maps the errors of package dataset/annotate to messages; other errors are shown verbatim.
+// refusals maps errors from package dataset/annotate to messages; other errors are shown verbatim.
 var refusals = map[annotate.Refusal]string{annotate.RefusedEmptied: "emptied", annotate.RefusedSkip: "skip_compare",
 	annotate.RefusedChanged: "changed", annotate.RefusedUnchanged: "unchanged", annotate.RefusedQuestion: "question",
 	annotate.RefusedReason: "reason", annotate.RefusedNote: "note", annotate.RefusedName: "name",

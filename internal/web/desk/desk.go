@@ -224,7 +224,7 @@ func (d *Desk) rows(entries []*bot.Entry) []row {
 	return out
 }
 
-// show responds with one of the desk's pages. It does not offer logout to someone who did not log in.
+// show responds with one of the desk's pages. It does not offer a logout link to users who are not logged in.
 func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name string, page layout.Page) {
 	if data, ok := page.Data.(map[string]any); ok {
 		data["Free"] = login.Of(r.Context()).Free

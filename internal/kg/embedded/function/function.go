@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// One is a function of one argument. If an argument has no value, the function is not called, and the result has no
+// One is a function of one argument. If the argument has no value, the function is not called, and the result has no
 // value either.
 type One func(e *Env, a value.Value) value.Value
 
