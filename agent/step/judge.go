@@ -52,10 +52,10 @@ const maxJudgment = 700
 const maxWhy = 500
 
 // Judge asks a judge to score how much of the requested information the steps of c have found (MCTS-KBQA, section 3.3
-// and appendix A.5). The events are added below the event with ID at, which belongs to c's last step. An unreadable
-// judgment is requested once more and then omitted. If no judgment can be read, the score is 0. If a call for a
-// judgment fails but the service still works, the judgment is treated as unreadable. An error ends the run, as with
-// [Runner.Expand].
+// and appendix A.5). The events are added below the event with ID at, which belongs to c's last step. If a judgment is
+// unreadable, the judge is asked once more, and then the judgment is dropped. If no judgment can be read, the score is
+// 0. If a call for a judgment fails but the service still works, the judgment is treated as unreadable. An error ends
+// the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
 	facts := r.Facts(c.State)

@@ -109,7 +109,7 @@ func asArguments(action string, call protocol.Call) string {
 	return action
 }
 
-// Wrote returns the model's message that the proposal was parsed from.
+// Wrote returns the model's message from which the proposal was parsed.
 func (p Proposal) Wrote() *llm.Message {
 	return &llm.Message{Role: llm.Assistant, Content: p.choice.Content, Reasoning: p.choice.Reasoning,
 		ToolCalls: p.choice.ToolCalls}

@@ -278,8 +278,8 @@ func word(name, language string) bool {
 	})
 }
 
-// sameHeader reports whether a header equals a name except for capitals and accents or, in German, is a compound that
-// starts with the name: Geburtsdatum for ?geburt.
+// sameHeader reports whether a header equals a name, ignoring case and accents or, in German, is a compound that starts
+// with the name: Geburtsdatum for ?geburt.
 func sameHeader(header, name, language string) bool {
 	header, name = fold(header), fold(name)
 	return header == name || language == "de" && strings.HasPrefix(header, name)

@@ -82,7 +82,7 @@ type Queue interface {
 	// same job again, with a new fence. Claim returns [ErrNone] if there is no such job. The worker decides what happens
 	// to a job whose deadline has passed.
 	Claim(ctx context.Context, holder string, w Want, now time.Time, lease time.Duration) (*Claim, error)
-	// Renew extends a claim by another lease, counted from now. It returns [ErrLost] if the claim has expired.
+	// Renew extends a claim for another lease period, starting now. It returns [ErrLost] if the claim has expired.
 	Renew(ctx context.Context, c *Claim, lease time.Duration) error
 	// GiveBack ends a claim. If due is set, the job becomes due at that time, and the claim is not recorded as an attempt,
 	// because nothing could be done. It does nothing if another worker has the job or the job is finished.

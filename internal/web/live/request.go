@@ -80,7 +80,7 @@ func (h *Handler) read(data []byte) (r *request, why string) {
 	return r, ""
 }
 
-// message is a message in a conversation, in the format of the OpenAI protocol. Non-text content is ignored.
+// message is a message in a conversation, in OpenAI's API format. Non-text content is ignored.
 type message struct {
 	Role       string     `json:"role"`
 	Content    text       `json:"content"`
