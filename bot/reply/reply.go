@@ -314,7 +314,7 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 			if e == (forum.Cell{}) && row[label] == (forum.Cell{}) {
 				continue
 			}
-			if e.ID == "" || row[label].ID != "" || e.Label != text && e.Label != "" {
+			if e.ID == "" || row[label].ID != "" || e.Label != text && e.Label != "" && e.ID != text {
 				return false
 			}
 		}

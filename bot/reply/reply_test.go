@@ -32,6 +32,8 @@ func TestLabelColumns(t *testing.T) {
 			[]forum.Cell{entity}},
 		{"no label", []string{"river", "riverLabel"}, [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q99"), rdf.String("Q99")}},
 			[]string{"river"}, []forum.Cell{{ID: "Q99"}}},
+		{"the ID, of an entity with a label in another language", []string{"river", "riverLabel"},
+			[][]rdf.Term{{rhine, rdf.String("Q584")}}, []string{"river"}, []forum.Cell{entity}},
 		{"nothing in an optional column", []string{"river", "mouth", "mouthLabel"}, [][]rdf.Term{{rhine, {}, {}}, {rdf.IRI(rdf.Entity + "Q1653"), rhine, label}},
 			[]string{"river", "mouth"}, []forum.Cell{entity, {}}},
 		{"another label", []string{"river", "riverLabel"}, [][]rdf.Term{{rhine, rdf.LangString("Rhein", "de")}},
