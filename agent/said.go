@@ -14,8 +14,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// compare checks what the model says against what was found. If an answer's text contains unsupported claims, the
-// model corrects it once; sentences that are still unsupported are removed. The model states in its own words what it
+// compare checks what the model says against what was found, after the model has proofread it. If an answer's text
+// contains unsupported claims, the model corrects it once; sentences that are still unsupported are removed. The model
+// states in its own words what it
 // assumed, what it left open, and why there is no answer. In these texts, only figures and names are checked. What it
 // assumed and left open may also be corrected once.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
@@ -25,34 +26,40 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 			seen = append(seen, s.Argument, s.Observation)
 		}
 		c := faithful.New(faithful.Evidence{Question: strings.Join(seen, "\n"), Language: r.Language.Code})
-		out.Report = named(c, out.Report)
-		out.Short = out.Report
-		return nil
+		before := out.Short
+		_, err := r.proofread(ctx, b, out, nil, unnamed(c, before))
+		if out.Short = named(c, out.Short); out.Short == "" {
+			out.Short = named(c, before)
+		}
+		out.Report = out.Short
+		return err
 	}
 	a := *out.Answer
 	out.Asked = r.Question.Text
 	if thread := r.Question.Thread; thread != nil { // the question may lack the poster's query
 		out.Asked += "\n" + strings.Join(thread.Queries, "\n")
 	}
-	c := Checker(out.Asked, &a, r.Language.Code)
-	if faults := c.Faults(out.Short); len(faults) > 0 {
-		text, err := r.mend(ctx, b, &a, out.Short, faults)
+	c, notes := Checker(out.Asked, &a, r.Language.Code), r.noteChecker(&a, out.Asked)
+	before := out.Short
+	shown, err := r.proofread(ctx, b, out, &a,
+		slices.Concat(c.Faults(out.Short), unnamed(notes, a.Assumed), unnamed(notes, a.Open)))
+	if err != nil {
+		return err
+	}
+	if out.Short, err = r.supported(ctx, b, &a, out.Short, c.Faults, c.Keep, shown); err != nil {
+		return err
+	}
+	if out.Short == "" {
+		out.Short = c.Keep(before)
+	}
+	for _, note := range []*string{&a.Assumed, &a.Open} {
+		*note, err = r.supported(ctx, b, &a, *note, func(s string) []faithful.Fault { return unnamed(notes, s) },
+			func(s string) string { return named(notes, s) }, shown)
 		if err != nil {
 			return err
 		}
-		if again := said(text); again != "" && len(c.Keep(again)) >= len(c.Keep(out.Short)) {
-			out.Short = again
-		}
-		out.Short = c.Keep(out.Short)
 	}
 	a.Headers = headers(c, a.Headers)
-	c = r.noteChecker(&a, out.Asked)
-	for _, note := range []*string{&a.Assumed, &a.Open} {
-		var err error
-		if *note, err = r.note(ctx, b, &a, c, *note); err != nil {
-			return err
-		}
-	}
 	out.Answer = &a
 	parts := slices.DeleteFunc([]string{out.Short, a.Assumed, a.Open}, func(s string) bool { return s == "" })
 	out.Report = said(strings.Join(parts, " "))
@@ -121,16 +128,19 @@ func LabelsIn(steps []Step) map[string]string {
 	return names
 }
 
-// note returns the part of a note on an answer whose figures and names are supported, after the model had a chance to
-// correct it.
-func (r *run) note(ctx context.Context, b *event.Branch, a *Answer, c *faithful.Checker, text string) (string, error) {
-	kept := named(c, text)
-	faults := unnamed(c, text)
-	if len(faults) == 0 {
+// supported returns the part of a text about an answer that is supported, after the model had a chance to correct it.
+// faults and keep check a text. The model is not shown the faults that it was shown before.
+func (r *run) supported(ctx context.Context, b *event.Branch, a *Answer, text string,
+	faults func(string) []faithful.Fault, keep func(string) string, shown []faithful.Fault) (string, error) {
+	kept := keep(text)
+	found := slices.DeleteFunc(faults(text), func(f faithful.Fault) bool {
+		return slices.ContainsFunc(shown, func(s faithful.Fault) bool { return s.Piece == f.Piece })
+	})
+	if len(found) == 0 {
 		return kept, nil
 	}
-	again, err := r.mend(ctx, b, a, text, faults)
-	if again = named(c, said(again)); len(again) > len(kept) {
+	again, err := r.mend(ctx, b, a, text, found)
+	if again = keep(said(again)); len(again) >= len(kept) {
 		kept = again
 	}
 	return kept, err

@@ -92,9 +92,17 @@ func (l *liar) Complete(_ context.Context, req llm.Request) (*llm.Response, erro
 			ToolCalls: []llm.ToolCall{{ID: "c", Name: name, Arguments: string(b)}}}}}, err
 	}
 	switch {
-	case req.Purpose == "mend":
+	case req.Purpose == "mend", req.Purpose == "proofread":
 		l.asked++
-		return &llm.Response{Choices: []llm.Choice{{Content: l.second}}}, nil
+		text := l.second
+		if req.JSON {
+			b, err := json.Marshal(map[string]string{"answer": text})
+			if err != nil {
+				return nil, err
+			}
+			text = string(b)
+		}
+		return &llm.Response{Choices: []llm.Choice{{Content: text}}}, nil
 	case req.Purpose != "act":
 		return nil, llm.ErrNoModel
 	case !strings.Contains(fmt.Sprint(req.Messages), "LIMIT "+strings.Fields(strings.SplitN(l.query, "LIMIT ", 2)[1])[0]):

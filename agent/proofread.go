@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/faithful"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// wording is what the model wrote for a reply.
+type wording struct {
+	Answer, Assumed, Open string
+	Headers               []header // of the columns that the reply's table may show; nil without a result
+}
+
+// header is a column of a result with its table header, or "" if the model has not named the column.
+type header struct{ Column, Header string }
+
+// proofread has the model read the reply once more, as an editor would before posting it. The model sees the question,
+// the steps, the result and the faults that were found in the reply, and may change what it wrote: the outcome's short
+// answer, and the assumptions, open points and headers of a, the answer, which is nil if there is none. It returns the
+// faults that the model was shown. If the preset does not ask for this, or if the model fails or its response cannot be
+// read, nothing changes.
+func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *Answer, faults []faithful.Fault) (
+	[]faithful.Fault, error) {
+	if !r.Preset.Proofread || out.Short == "" || out.Asks != "" {
+		return nil, nil
+	}
+	w := wordingOf(out.Short, a)
+	data := map[string]any{"Reply": w, "Faults": faults, "Steps": r.state.Steps(), "SPARQL": ""}
+	if a != nil {
+		names, rows := a.Names(), r.Preset.Show.Rows
+		data["SPARQL"], data["Result"] = a.SPARQL, rows.Table(a.Table, names)
+		data["Named"] = rows.Named(a.Table, names, w.Answer+"\n"+w.Assumed+"\n"+w.Open)
+	}
+	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "proofread", MaxTokens: 3000, JSON: true, Data: data})
+	var h *event.Halt
+	if errors.As(err, &h) {
+		return nil, nil // the reply can be posted as it is
+	}
+	if err != nil || !ok {
+		return nil, err
+	}
+	if w, ok = w.read(text); !ok {
+		return nil, nil
+	}
+	out.Short = w.Answer
+	if a != nil {
+		a.Assumed, a.Open, a.Headers = w.Assumed, w.Open, map[string]string{}
+		for _, h := range w.Headers {
+			a.Headers[h.Column] = h.Header
+		}
+	}
+	return faults, nil
+}
+
+// wordingOf returns what the model wrote about an answer, which may be nil.
+func wordingOf(text string, a *Answer) wording {
+	w := wording{Answer: text}
+	if a == nil {
+		return w
+	}
+	w.Assumed, w.Open = a.Assumed, a.Open
+	for _, v := range a.Table.Vars {
+		if of, label := strings.CutSuffix(v, "Label"); !label || !slices.Contains(a.Table.Vars, of) {
+			w.Headers = append(w.Headers, header{v, a.Headers[v]})
+		}
+	}
+	return w
+}
+
+// read applies the changes in the model's JSON object. Texts and headers that the object lacks are unchanged. ok is
+// false if there is no such object or it has no answer.
+func (w wording) read(text string) (changed wording, ok bool) {
+	m, _ := render.JSONObject(text)
+	answer, _ := m["answer"].(string)
+	if w.Answer = said(answer); w.Answer == "" {
+		return w, false
+	}
+	for key, to := range map[string]*string{"assumed": &w.Assumed, "open": &w.Open} {
+		if s, given := m[key].(string); given {
+			*to = said(s)
+		}
+	}
+	named, _ := m["headers"].(map[string]any)
+	for i, h := range w.Headers {
+		if s, _ := named[h.Column].(string); strings.TrimSpace(s) != "" {
+			w.Headers[i].Header = strings.TrimSpace(s)
+		}
+	}
+	return w, true
+}
