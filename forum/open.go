@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/forum/already"
+	"github.com/spinachbot/spinachbot/forum/wrap"
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
@@ -19,6 +20,7 @@ type Open struct {
 	Gone    int      // number of rows that the other interpretation removes; not shown if 0
 	More    bool     // whether the other interpretation adds more than Come rows
 	Rows    []string `json:",omitempty"` // labels of the few rows that are added or removed, if known
+	Now     string   `json:",omitempty"` // a figure that changes, perhaps with its row's label: "Rhine: 5"
 	Other   string   `json:",omitempty"` // label of the class that replaces Name
 	OtherID string   `json:",omitempty"`
 }
@@ -78,19 +80,17 @@ func (c *composer) open() {
 			continue
 		}
 		var counts []string
-		switch {
-		case o.Come > 0 && o.More:
-			counts = append(counts, c.t.Text("open_least", "count", o.Come))
-		case o.Come > 0:
-			counts = append(counts, c.t.Text("open_more", "count", o.Come))
+		if more := map[bool]string{true: "open_least", false: "open_more"}[o.More]; o.Come > 0 {
+			counts = append(counts, c.t.Text(more, "count", o.Come))
 		}
 		if o.Gone > 0 {
 			counts = append(counts, c.t.Text("open_fewer", "count", o.Gone))
 		}
-		if said := strings.Join(counts, c.t.Text("comma")); said != "" {
-			if len(o.Rows) > 0 {
-				said = c.t.Text("open_rows", "counts", said, "names", c.list(o.Rows))
-			}
+		said := cmp.Or(strings.Join(counts, c.t.Text("comma")), wrap.Numbers(encode(o.Now, 100)))
+		if len(counts) > 0 && len(o.Rows) > 0 {
+			said = c.t.Text("open_rows", "counts", said, "names", c.list(o.Rows))
+		}
+		if said != "" {
 			point += c.t.Text("aside", "text", said)
 		}
 		points = append(points, point)

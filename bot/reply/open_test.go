@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -192,6 +193,44 @@ func TestOtherFigures(t *testing.T) {
 		out := &agent.Outcome{Answer: &agent.Answer{SPARQL: query}}
 		if o := Point(out, agent.Probe{Kind: "condition", Before: 9, Come: 13, Gone: 9}); o.Gone != want {
 			t.Errorf("%s: %+v", query, o)
+		}
+	}
+}
+
+// If a variant changes figures and not items, the first figure that it changes is shown with its new value.
+func TestNewFigures(t *testing.T) {
+	row := func(cells ...any) (row []rdf.Term) {
+		for _, c := range cells {
+			switch c := c.(type) {
+			case string:
+				row = append(row, rdf.IRI(rdf.Entity+c))
+			case int:
+				row = append(row, rdf.Typed(strconv.Itoa(c), rdf.XSDInteger))
+			}
+		}
+		return row
+	}
+	type rows = [][]rdf.Term
+	for _, tt := range []struct {
+		lang     string
+		old, now rows
+		want     string
+	}{
+		{"nl", rows{row("Q1", 10), row("Q2", 12345)}, rows{row("Q3", 9), row("Q2", 23456), row("Q1", 6)}, "sovereign state in plaats van country (republic: 6)."},
+		{"fr", rows{row("Q4", 10), row("Q2", 12345)}, rows{row("Q2", 23456), row("Q4", 6)}, "(monarchy : 23\u00a0456)."},
+		{"en", rows{row(12)}, rows{row(15)}, "sovereign state instead of country (15)."},
+		{"en", rows{row("Q1", 12)}, rows{row("Q2", 12)}, "sovereign state instead of country."},
+		{"en", rows{row("Q1", 12)}, rows{row("Q2", 13)}, "sovereign state instead of country."},
+		{"en", nil, nil, "sovereign state instead of country."},
+	} {
+		out := &agent.Outcome{Language: tt.lang, Report: "x", Answer: &agent.Answer{SPARQL: "SELECT ?f (COUNT(?c) AS ?n) { ?c wdt:P122 ?f } GROUP BY ?f",
+			Labels: map[string]string{"Q1": "republic", "Q2": "monarchy", "Q6256": "country", "Q3624078": "sovereign state"},
+			Table:  &kg.Table{Vars: []string{"f", "n"}, Rows: rows{row("Q1", 10), row("Q2", 12345)}}}}
+		out.Probed = &agent.Probed{Open: []event.Probe{{Kind: "class", What: "wd:Q3624078 instead of wd:Q6256", About: rdf.Entity + "Q6256",
+			Before: 2, Come: 3, Gone: 2, OldRows: tt.old, NewRows: tt.now}}}
+		text, err := forum.Compose(New(out, "A", "O", "sb-1"), ":")
+		if err != nil || !strings.Contains(text, tt.want) {
+			t.Errorf("%q is missing: %v\n%s", tt.want, err, text)
 		}
 	}
 }

@@ -207,6 +207,7 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Come > 0 && p.Gone > 0 && grouped(out.Answer) {
 		// the numbers differ, not the rows
 		o.Come, o.Gone = 0, 0
+		o.Now = newFigure(out, p)
 	}
 	o.Rows = rowNames(out, p)
 	o.Name, o.ID = nameOf(out, p, rdf.EntityID(p.About))

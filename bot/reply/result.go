@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -116,4 +117,41 @@ func rowNames(out *agent.Outcome, p agent.Probe) []string {
 		names = append(names, name)
 	}
 	return names
+}
+
+// newFigure returns the figure that a variant has instead of the result's, preceded by the label of its row if the
+// result has several. It is the first figure that changes in a row whose items stay, or "" if that is unknown.
+func newFigure(out *agent.Outcome, p agent.Probe) string {
+	t := forum.Texts(out.Language)
+	for _, was := range p.OldRows {
+		for _, row := range p.NewRows {
+			at := differing(was, row)
+			if at < 0 {
+				continue
+			}
+			figure := t.Decimal(row[at].Value)
+			if len(row) == 1 {
+				return figure
+			}
+			if name, _ := nameOf(out, p, rdf.EntityID(row[0].Value)); name != "" {
+				return t.Text("open_rows", "counts", name, "names", figure)
+			}
+		}
+	}
+	return ""
+}
+
+// differing returns the index of the only column in which two rows differ, if both have an integer there, or -1.
+func differing(a, b []rdf.Term) int {
+	at := -1
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			continue
+		}
+		if at >= 0 || a[i].Datatype != rdf.XSDInteger || b[i].Datatype != rdf.XSDInteger {
+			return -1
+		}
+		at = i
+	}
+	return at
 }
