@@ -44,7 +44,7 @@ type Notes interface {
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
-// Store is everything that the bot stores. Tests use internal/store on a file in t.TempDir().
+// Store holds everything that the bot stores. Tests use internal/store with a file in t.TempDir().
 type Store interface {
 	Ledger
 	Notes

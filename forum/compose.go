@@ -280,7 +280,7 @@ func (c *composer) notes() {
 	c.open()
 }
 
-// yours adds the fault in the poster's own query, unless the answer mentions it.
+// yours adds a sentence about the fault in the poster's own query, unless the answer mentions it.
 func (c *composer) yours() {
 	switch f := c.r.Yours; {
 	case already.YourQuery(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):

@@ -66,7 +66,7 @@ func (c *Checker) unspacedOrder(s string) []string {
 	return nil
 }
 
-// minUnspaced is the minimum number of characters in a name that is searched for inside a token.
+// minUnspaced is the minimum length, in characters, of a name that is searched for inside a token.
 const minUnspaced = 2
 
 // cutNames splits the tokens of a Chinese or Japanese sentence at the names from the result: 最も多いのはスイスの into

@@ -90,7 +90,7 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 var only = wordMap(`only nur seul seuls seule seules seulement solo sólo solamente soltanto só apenas somente alleen
 	slechts tylko только`)
 
-// limits contains words before a limit, as in "more than 47" or "über 47".
+// limits contains words that introduce a limit, as in "more than 47" or "über 47".
 var limits = wordMap(`than above over below under exceed exceeds least most als über unter mindestens höchstens plus moins dépasse dépassent
 	más menos mayor menor supera superan più meno oltre supera superano mais acima abaixo dan boven
 	onder minstens niż powyżej

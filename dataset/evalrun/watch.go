@@ -18,7 +18,7 @@ import (
 // its files.
 const WatchFile = "progress.json"
 
-// Watched is a run that users browse, whether in progress or not.
+// Watched is a run that users can view, whether or not it is still in progress.
 type Watched struct {
 	Name     string        `json:"name"` // of the folder
 	Info     RunInfo       `json:"-"`

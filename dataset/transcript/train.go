@@ -94,7 +94,7 @@ type sftTurn struct {
 	Learn bool   `json:"learn"` // the loss is computed only over these turns
 }
 
-// SFT writes the run as a text dialogue that marks the turns to learn, which are the model's own. A native call is
+// SFT writes the run as a text dialogue that marks the turns to train on, namely the model's own. A native call is
 // written as readable text, "name(arguments)". See [Run.OpenAI] for the meaning of file and of a nil result.
 func (r *Run) SFT(file string) ([]byte, error) {
 	e, _ := r.conversation()

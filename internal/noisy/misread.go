@@ -47,7 +47,7 @@ func (r *Reader) misread(gold string, rnd *rand.Rand) (string, bool) {
 	return "", false
 }
 
-// weighted returns a random index in list, with a probability in proportion to the element's weight.
+// weighted returns a random index in list, with probability proportional to the weight of the element.
 func weighted(list []misreading, rnd *rand.Rand) int {
 	sum := 0
 	for _, m := range list {

@@ -72,8 +72,8 @@ func (m *Maker) described(ctx context.Context, class string) (*kg.Shape, error) 
 	return nil, nil
 }
 
-// void reads the partitions of a class: its properties, with their numbers of triples and subjects, and the classes and
-// datatypes of their values.
+// void reads the partitions of a class: its properties, with the number of triples and subjects of each, and the
+// classes and datatypes of their values.
 func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 	prefixes := "PREFIX void: <" + voidNS + "> PREFIX ext: <" + voidExtNS + "> "
 	t, err := m.ask(ctx, prefixes+`SELECT ?p ?type ?data (MAX(?size) AS ?entities) (SUM(?all) AS ?triples)

@@ -1,5 +1,5 @@
-// Package entity reads items and properties from a graph's triples. It offers search by label and alias, labels, and
-// entity pages.
+// Package entity reads items and properties from a graph's triples. It provides labels, entity pages, and search by
+// label or alias.
 package entity
 
 import (
