@@ -8,6 +8,7 @@
 package faithful
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,6 +64,7 @@ type Checker struct {
 	window    map[float64]bool // figures in LIMIT and OFFSET; only a sentence about these may contain them
 	some      map[float64]bool // numbers of rows that have a value, no value, or a label in a column
 	shown     map[float64]bool // counts in Evidence.Shown, which only a sentence without a name may have
+	shownRows []shownRow       // of the tables in Evidence.Shown
 	longer    []string         // in Chinese and Japanese, labels and countries, which may contain other names
 	halves    []map[int]bool   // for each column, the rows with and without a value
 	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
@@ -474,11 +476,11 @@ func (c *Checker) edges(column []*value) {
 	}
 }
 
-// nameOf returns a term as a name: the label of an entity, the usual short form of any other IRI, or the value of a
-// literal that is not a figure.
+// nameOf returns a term as a name: the label of an entity, or its ID if it has none, the usual short form of any other
+// IRI, or the value of a literal that is not a figure.
 func nameOf(t rdf.Term, labels map[string]string) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
-		return labels[id]
+		return cmp.Or(labels[id], id)
 	}
 	if _, address, ok := strings.Cut(t.Value, "://"); t.IsIRI() && ok {
 		return strings.TrimSuffix(strings.TrimPrefix(address, "www."), "/")

@@ -1,12 +1,9 @@
 package faithful
 
 import (
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 )
 
 var yearWord = regexp.MustCompile(`^(1[0-9]|20)\d\d$`)
@@ -70,43 +67,6 @@ func (c *Checker) addFigured(label string) {
 		words = append(words, t.folded)
 	}
 	c.figured = append(c.figured, words)
-}
-
-// counts matches a result that is one row of integers, and the number of a result's rows or of a column's empty cells.
-var counts = regexp.MustCompile(`(?m)^1 row\n.*\n\[integer(?: \| integer)*\]\n([\d |]+)$|\b(\d+) (?:rows?|unbound)\b`)
-
-var codes = regexp.MustCompile(`\b[A-Z][A-Z\d]{1,7}\b`)
-
-// maxShown is the maximum number of characters of a cell that is read as a name.
-const maxShown = 60
-
-// readShown collects the counts and codes in a text and the names in its tables, whose cells are separated by vertical
-// bars.
-func (c *Checker) readShown(text string) {
-	for _, code := range codes.FindAllString(text, -1) {
-		c.parts.add(code)
-	}
-	for _, m := range counts.FindAllStringSubmatch(text, -1) {
-		var row []float64
-		for _, count := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return !unicode.IsDigit(r) }) {
-			if n, err := strconv.ParseFloat(count, 64); err == nil {
-				for _, other := range row { // 138 things, 65 with a value: 73 without one
-					c.shown[math.Abs(other-n)] = true
-				}
-				row, c.shown[n] = append(row, n), true
-			}
-		}
-	}
-	for line := range strings.Lines(text) {
-		cells := strings.Split(line, " | ")
-		for _, cell := range cells {
-			cell = strings.TrimSpace(cell)
-			if len(cells) > 1 && len(cell) <= maxShown && strings.ContainsFunc(cell, unicode.IsLetter) {
-				c.parts.add(cell)
-				c.addFigured(cell)
-			}
-		}
-	}
 }
 
 // distinctive reports whether a word next to a figure shows that the figure is part of a label, unlike the article in

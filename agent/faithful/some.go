@@ -10,13 +10,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// readSome counts, for each column, the distinct values, the rows that have a value and, for items, the rows that have
-// a label.
+// readSome counts, for each column, the distinct values, the rows that have a value, the items of the first column that
+// have one and, for items, the rows that have a label.
 func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
 		bound, labeled, items, yes, not, distinct := 0, 0, 0, 0, 0, map[string]bool{}
-		with, without := map[int]bool{}, map[int]bool{}
+		with, without, named, unnamed := map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}
+		filled, all := map[string]bool{}, map[string]bool{} // items of the first column
 		for i, row := range t.Rows {
+			if len(row) > 0 {
+				all[row[0].Value] = true
+				filled[row[0].Value] = filled[row[0].Value] || col < len(row) && row[col].Bound()
+			}
 			if col < len(row) && row[col].Bound() {
 				with[i] = true
 			} else {
@@ -39,14 +44,19 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 				items++
 				if label := labels[id]; label != "" && label != id {
 					labeled++
+					named[i] = true
+				} else {
+					unnamed[i] = true
 				}
 			}
 		}
 		if n := len(distinct); n > 1 && n < len(t.Rows) {
 			c.free[float64(n)] = true
 		}
-		c.halves = append(c.halves, with, without)
-		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound, yes, not} {
+		c.halves = append(c.halves, with, without, named, unnamed)
+		maps.DeleteFunc(filled, func(_ string, has bool) bool { return !has })
+		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound, yes, not,
+			len(filled), len(all) - len(filled)} {
 			if n > 0 && n < len(t.Rows) {
 				c.some[float64(n)] = true
 			}
@@ -64,7 +74,7 @@ var having = wordMap(`have has having without lack lacks lacking missing none ne
 	hebben heeft zonder ontbreekt ontbreken geen noch
 	mają ma bez brakuje ani
 	есть имеют имеет без нет отсутствует указан указано указана ни
-	لها له لديها لديه بدون دون ينقص تنقص ليس ليست`)
+	لها له لديها لديه بدون دون ينقص تنقص ليس ليست تذكر مذكور مذكورة`)
 
 // havingUnspaced matches the equivalent words in Chinese and Japanese, which are parts of longer tokens.
 var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった|持|受賞`)

@@ -61,6 +61,9 @@ func tokens(s string) []token {
 			}
 		default:
 			f := fold(t)
+			if strings.HasSuffix(t, string(tatweel)) && utf8.RuneCountInString(f) <= 2 { // a prefix of the figure after it
+				continue
+			}
 			if n := len(out); scales[f] > 0 && n > 0 && out[n-1].figure {
 				out[n-1].scale = scales[f]
 				continue
@@ -159,7 +162,7 @@ func spaced(s string) string {
 	for i, r := range s {
 		if r >= utf8.RuneSelf || before >= utf8.RuneSelf { // at least one of the two is not ASCII
 			if wide(before) && unicode.Is(unicode.Latin, r) || unicode.Is(unicode.Latin, before) && wide(r) ||
-				'0' <= r && r <= '9' && unicode.Is(unicode.Lo, before) {
+				'0' <= r && r <= '9' && (unicode.Is(unicode.Lo, before) || before == tatweel) {
 				b.WriteString(s[copied:i])
 				b.WriteByte(' ')
 				copied = i
@@ -176,7 +179,12 @@ func spaced(s string) string {
 // wide reports whether r is a Chinese or Japanese letter.
 func wide(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
-func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+// tatweel is the dash that lengthens the line between Arabic letters, or joins a prefix to a figure: لـ15.
+const tatweel = 'ـ'
+
+func fold(s string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(s, string(tatweel), "")), " "))
+}
 
 // unicase reports whether a text starts in a script without capital letters, in which a name looks like any other word.
 func unicase(s string) bool {
