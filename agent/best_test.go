@@ -347,6 +347,29 @@ func TestBestViews(t *testing.T) {
 	}
 }
 
+// TestBestViewHidesFew checks that a query gets a grid of pictures only if at least half of its rows have one, because the
+// grid hides the others.
+func TestBestViewHidesFew(t *testing.T) {
+	b := embedded.NewBuilder()
+	if err := b.Read("data.ttl", strings.NewReader(peaks+"wd:Q51 wdt:P18 <http://commons.wikimedia.org/wiki/Special:FilePath/Tar.png> .\n")); err != nil {
+		t.Fatal(err)
+	}
+	g := Wikibase(b.Graph(embedded.Options{Name: "test"}))
+	for things, want := range map[string]bool{"wdt:P31 wd:Q8502": true, "wdt:P17 wd:Q40": false} { // two and three things
+		m := &turnModel{turns: []string{`query {"sparql": "SELECT ?x ?image WHERE { ?x ` + things + ` . OPTIONAL { ?x wdt:P18 ?image } }"}`,
+			`finish {"columns": ["x"], "answer": "These."}`}}
+		out, err := with(m, g, best(t)).Ask(t.Context(), Question{Text: "Which things have an image?"}, &memory{}, Limits{})
+		if err != nil || out.Answer == nil {
+			t.Fatalf("%v %+v", err, out)
+		}
+		for _, query := range []string{out.Answer.SPARQL, out.Answer.Ran} {
+			if strings.HasPrefix(query, "#defaultView:ImageGrid\n") != want || !strings.Contains(query, "SELECT ?x ?image WHERE") {
+				t.Errorf("%s: %s", things, query)
+			}
+		}
+	}
+}
+
 // TestBestNoAnswerShown checks that the model may name the query that shows that nothing fits.
 func TestBestNoAnswerShown(t *testing.T) {
 	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?r WHERE { ?r wdt:P31 wd:Q8502 ; wdt:P36 wd:Q8502 }"}`,

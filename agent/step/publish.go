@@ -149,7 +149,9 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	}
 	ids := d.Identifiers(query)
 	labels := env.LabelsOf(ctx, ids)
-	posting, err := d.PostingForm(d.WithView(query), func(id string) string { return labels[id] })
+	label := func(id string) string { return labels[id] }
+	viewed, column := d.WithView(query)
+	posting, err := d.PostingForm(viewed, label)
 	if err != nil {
 		return nil, &unfit{text: r.say("unfit_form", err.Error()), cause: err, attempt: a}
 	}
@@ -157,6 +159,11 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	a.Table, a.RanAt, err = r.lastRun(ctx, env, a.Ran)
 	if a.Table != nil { // even if it is empty
 		a.Endpoint = a.Table.Source
+	}
+	if column != "" && mostlyEmpty(a.Table, column) { // a view would hide most rows
+		if plain, err := d.PostingForm(query, label); err == nil {
+			a.SPARQL, a.Ran = plain, d.InLanguage(plain, r.Language.Code)
+		}
 	}
 	var u *unfit
 	if errors.As(err, &u) {
@@ -167,6 +174,20 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	}
 	a.Labels = env.LabelsOf(ctx, unionIDs(ids, tableIDs(env, a.Table, labelledRows)))
 	return a, nil
+}
+
+// mostlyEmpty reports whether most rows of a result have no value in a column.
+func mostlyEmpty(t *kg.Table, column string) bool {
+	if t == nil {
+		return false
+	}
+	at, empty := slices.Index(t.Vars, column), 0
+	for _, row := range t.Rows {
+		if at < 0 || at >= len(row) || !row[at].Bound() {
+			empty++
+		}
+	}
+	return 2*empty > len(t.Rows)
 }
 
 // lastRun runs the text to be published, retrying if the graph's service fails. It returns the result and the time at

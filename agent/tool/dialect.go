@@ -118,10 +118,11 @@ func (Dialect) TrimLimit(query string) (string, bool) {
 	return sparql.TrimFinalLimit(query, exploringLimit)
 }
 
-// WithView adds the comment that makes Wikidata's query page show places on a map and images in a grid.
-func (d Dialect) WithView(query string) string {
+// WithView adds the comment that makes Wikidata's query page show places on a map and images in a grid, and returns
+// their column. See [sparql.WithView].
+func (d Dialect) WithView(query string) (viewed, column string) {
 	if !d.wikibase() {
-		return query
+		return query, ""
 	}
 	return sparql.WithView(query)
 }

@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,31 +14,36 @@ var (
 	places   = map[string]bool{"P625": true}
 )
 
-// WithView adds a #defaultView comment before a query whose columns are better shown as a map or as pictures; its
-// rows do not change. A map has no order and hides all other values, so a query that ranks its rows or has many other
-// columns does not get one; a grid of pictures keeps the order. A query that already has a #defaultView comment, or is
-// not a SELECT over Wikidata's properties, is returned unchanged. Source: mediawiki.org, Wikidata Query Service/User
+// WithView adds a #defaultView comment before a query whose columns are better shown as a map or as pictures, and
+// returns the column that the view shows; the query's rows do not change. A map has no order and hides all other values,
+// so a query that ranks its rows or has many other columns does not get one; a grid of pictures keeps the order. Both
+// hide the rows that have no value in the column. A query that already has a #defaultView comment, or is not a SELECT
+// over Wikidata's properties, is returned unchanged, with column "". Source: mediawiki.org, Wikidata Query Service/User
 // Manual, "Default views".
-func WithView(query string) string {
+func WithView(query string) (viewed, column string) {
 	q, err := Parse(query)
 	if err != nil || q.Form != Select || strings.Contains(query, "#defaultView") {
-		return query
+		return query, ""
 	}
 	values := propertiesOf(q)
-	var place, picture bool
+	var place, picture string
 	for _, item := range q.Body.Items {
 		for _, name := range valuesIn(item) {
-			place = place || places[values[name]]
-			picture = picture || pictures[values[name]]
+			if places[values[name]] {
+				place = cmp.Or(place, item.Var)
+			}
+			if pictures[values[name]] {
+				picture = cmp.Or(picture, item.Var)
+			}
 		}
 	}
 	switch {
-	case place && !ranks(q, values) && len(otherColumns(q, values)) <= maxBesidesPlaces:
-		return "#defaultView:Map\n" + query
-	case picture:
-		return "#defaultView:ImageGrid\n" + query
+	case place != "" && !ranks(q, values) && len(otherColumns(q, values)) <= maxBesidesPlaces:
+		return "#defaultView:Map\n" + query, place
+	case picture != "":
+		return "#defaultView:ImageGrid\n" + query, picture
 	}
-	return query
+	return query, ""
 }
 
 // Properties returns, for each variable, the ID of a property that leads to it, such as P27 for ?country in ?x wdt:P27

@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,7 +54,10 @@ func TestWithView(t *testing.T) {
 		"SELECT ?b ?image ?h { ?b wdt:P18 ?image ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 20":                 "ImageGrid",
 		"SELECT ?b ?image ?h ?where { ?b wdt:P18 ?image ; wdt:P625 ?where ; wdt:P2044 ?h } ORDER BY DESC(?h)": "ImageGrid",
 	} {
-		got := WithView(query)
+		got, column := WithView(query)
+		if of := map[string][]string{"": {""}, "Map": {"where"}, "ImageGrid": {"image", "flag"}}; !slices.Contains(of[want], column) {
+			t.Errorf("%s: column %q", query, column)
+		}
 		if want == "" && got != query || want != "" && got != "#defaultView:"+want+"\n"+query {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
