@@ -32,7 +32,10 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 		return nil, nil
 	}
 	w := wordingOf(out.Short, a)
-	data := map[string]any{"Reply": w, "Faults": faults, "Steps": r.state.Steps(), "SPARQL": ""}
+	data := map[string]any{"Reply": w, "Faults": faults, "Steps": r.state.Steps(), "SPARQL": "", "Shows": ""}
+	if out.Attempt != nil {
+		data["Shows"] = out.Attempt.SPARQL
+	}
 	if a != nil {
 		names, rows := a.Names(), r.Preset.Show.Rows
 		data["SPARQL"], data["Result"] = a.SPARQL, rows.Table(a.Table, names)

@@ -99,11 +99,14 @@ func TestProofreadWithoutAnswer(t *testing.T) {
 		`{"answer": "The data has no rivers in Ruritania."}`: "Tarland has no rivers.",
 		"???": "Tarland has no rivers.",
 	} {
-		m := &turnModel{turns: []string{capital, `finish {"no_answer": true, "answer": "Tarland has no rivers."}`, second}}
+		m := &turnModel{turns: []string{capital, `finish {"no_answer": true, "step": 2, "answer": "Tarland has no rivers."}`, second}}
 		e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
 		out, err := e.Ask(t.Context(), Question{Text: "Which rivers are in Tarland?"}, &memory{}, Limits{})
 		if err != nil || out.Answer != nil || out.Report != want || out.Short != want {
 			t.Errorf("%s: %v %q %q", second, err, out.Report, out.Short)
+		}
+		if got := m.requests[2].Messages[1].Content; !strings.Contains(got, "is posted below it:\n<observation>\nSELECT ?city") {
+			t.Error(got)
 		}
 	}
 }

@@ -167,7 +167,8 @@ func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string,
 	rest := slices.DeleteFunc([]string{a.Assumed, a.Open}, func(s string) bool { return s == "" || s == text })
 	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": text,
 		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names()),
-		"Named": r.Preset.Show.Rows.Named(a.Table, a.Names(), text), "Rest": strings.Join(rest, " ")}})
+		"Named": r.Preset.Show.Rows.Named(a.Table, a.Names(), text), "Rest": strings.Join(rest, " "),
+		"Note": text == a.Assumed || text == a.Open}})
 	var h *event.Halt
 	if errors.As(err, &h) {
 		return "", nil // the answer is valid without the text

@@ -123,7 +123,7 @@ type finishArgs struct {
 	Answer   string    `json:"answer" about:"the answer in one or two sentences, in the asker's language"`
 	Assumed  *string   `json:"assumed" about:"the reading that you chose where there were two, or the value (MAX, SAMPLE …): a short sentence for each point"`
 	Open     *string   `json:"open" about:"what the graph lacks or was left open and the answer does not say, with how many or which: a short sentence for each point"`
-	NoAnswer *bool     `json:"no_answer" about:"true: no query is the answer, since nothing in the graph fits or the graph lacks it; answer says which"`
+	NoAnswer *bool     `json:"no_answer" about:"true: no query is the answer, since nothing in the graph fits or the graph lacks it; answer says which, assumed and open are appended to it, and the query of step, if given, is posted"`
 	KG       *string   `json:"kg" about:"name of the graph"`
 }
 
