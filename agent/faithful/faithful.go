@@ -66,7 +66,7 @@ type Checker struct {
 	shown     map[float64]bool // counts in Evidence.Shown, which only a sentence without a name may have
 	shownRows []shownRow       // of the tables in Evidence.Shown
 	longer    []string         // in Chinese and Japanese, labels and countries, which may contain other names
-	halves    []map[int]bool   // for each column, the rows with and without a value
+	halves    []half           // for each column, the rows with and without a value
 	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
 	variables map[string]bool  // names of variables in the query and in the question
 	rows      int
@@ -239,7 +239,7 @@ func (c *Checker) sentence(s string) []Fault {
 			if c.language == "ar" || !c.covers(t.folded) {
 				add(t.text, Word)
 			}
-		case i > 0 && c.language != "de" && startsUpper(t.text):
+		case i > 0 && c.language != "de" && startsUpper(t.text) && !address[t.folded]:
 			add(t.text, Name)
 		case c.stock.list != nil && utf8.RuneCountInString(t.text) > 1:
 			add(t.text, Word)
@@ -312,6 +312,10 @@ var compass = wordMap(`N S E W O NB ZB OL WL NL SL ª º`)
 var keywords = wordMap(`RDF XSD ISO IRI URI URL UTF ID IDs QID QIDs WDQS ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP
 	GROUP_CONCAT HAVING LANG LIMIT MAX
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
+
+// address contains the words that address the asker, and are capitalized out of politeness.
+var address = wordMap(`pan pani państwo pana pani panu panią państwa państwu usted ustedes lei suo sua suoi sue senhor senhora
+	вы вас вам вами ваш ваша ваше вашего вашей вашему вашем вашу ваши ваших`)
 
 // part reports whether a word, give or take a final letter, is part of a name in the rows: Asia in Central Asian.
 func (c *Checker) part(t token) bool {

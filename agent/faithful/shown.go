@@ -9,8 +9,9 @@ import (
 	"unicode"
 )
 
-// counts matches a result that is one row of integers, and the number of a result's rows or of a column's empty cells.
-var counts = regexp.MustCompile(`(?m)^1 row\n.*\n\[integer(?: \| integer)*\]\n([\d |]+)$|\b(\d+) (?:rows?|unbound)\b`)
+// counts matches a result that is one row of integers, and the number of a result's rows, of a column's empty cells, and
+// of things or statements.
+var counts = regexp.MustCompile(`(?m)^1 row\n.*\n\[integer(?: \| integer)*\]\n([\d |]+)$|\b(\d+) (rows?|unbound|empty|things?|statements?)\b`)
 
 var codes = regexp.MustCompile(`\b[A-Z][A-Z\d]{1,7}\b`)
 
@@ -32,15 +33,24 @@ func (c *Checker) readShown(text string) {
 	for _, code := range codes.FindAllString(text, -1) {
 		c.parts.add(code)
 	}
+	var rows float64 // of the table that the text is in
 	for _, m := range counts.FindAllStringSubmatch(text, -1) {
 		var row []float64
 		for _, count := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return !unicode.IsDigit(r) }) {
-			if n, err := strconv.ParseFloat(count, 64); err == nil {
-				for _, other := range row { // 138 things, 65 with a value: 73 without one
-					c.shown[math.Abs(other-n)] = true
-				}
-				row, c.shown[n] = append(row, n), true
+			n, err := strconv.ParseFloat(count, 64)
+			if err != nil {
+				continue
 			}
+			switch m[3] {
+			case "row", "rows":
+				rows = n
+			case "unbound", "empty": // 21 rows, 20 empty: one with a value
+				row = append(row, rows)
+			}
+			for _, other := range row { // 138 things, 65 with a value: 73 without one
+				c.shown[math.Abs(other-n)] = true
+			}
+			row, c.shown[n] = append(row, n), true
 		}
 	}
 	for line := range strings.Lines(text) {
@@ -51,6 +61,12 @@ func (c *Checker) readShown(text string) {
 		var row shownRow
 		for _, cell := range cells {
 			cell = strings.TrimSpace(cell)
+			if m := shownDate.FindStringSubmatch(cell); m != nil {
+				for _, part := range m[1:] {
+					row.figures = append(row.figures, c.numbers(tokens(strings.TrimLeft(part, "0") + " ")[0])...)
+				}
+				continue
+			}
 			name := strings.TrimSpace(shownTail.ReplaceAllString(cell, ""))
 			switch {
 			case !strings.ContainsFunc(name, unicode.IsLetter):
@@ -71,6 +87,9 @@ func (c *Checker) readShown(text string) {
 		}
 	}
 }
+
+// shownDate matches a date and captures its year, month and day.
+var shownDate = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)T`)
 
 // shownTail matches what follows a name in a cell: its ID or the language of its label.
 var shownTail = regexp.MustCompile(` \([QPL]\d+\)$|@[a-z-]+$`)

@@ -1,6 +1,7 @@
 package faithful
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -31,6 +32,21 @@ func TestShownRows(t *testing.T) {
 	})
 }
 
+// A note without a name may use the counts of an earlier step: of rows, of rows with and without a value, and of things
+// and statements.
+func TestShownCounts(t *testing.T) {
+	works := Evidence{Language: "nl", Question: "schilderijen van Van Gogh", Query: "SELECT ?werk {}",
+		Labels: map[string]string{"Q1": "Irises"}, Table: &kg.Table{Vars: []string{"werk"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}},
+		Shown: "21 rows\nwerk | klasse\n[item, 3 unbound | text, 20 empty]\nVan Gogh (Q5582): notable work, 9 statements\n"}
+	compare(t, []sentence{
+		{works, "Slechts 1 van de 21 is een schilderij; de andere 20 hebben geen soort.", ""},
+		{works, "Van de 21 hebben er 18 een naam.", ""},
+		{works, "Van de 9 werken ontbreekt de soort.", ""},
+		{works, "Van de 17 werken ontbreekt de soort.", "17"},
+		{works, "Irises heeft 20 bloemen.", "20"},
+	})
+}
+
 // The items of the first column that have a value may be counted, and those without a label may be listed after their
 // number.
 func TestSomeItems(t *testing.T) {
@@ -45,7 +61,17 @@ func TestSomeItems(t *testing.T) {
 		{states, "العاصمة مذكورة لـ4 دولة.", "4"},
 		{english, "Only 2 countries have a capital.", ""},
 		{english, "Only 4 countries have a capital.", "4"},
+		{english, "4 countries have a capital, from Yemen to Libya.", "4"},
+		{english, "2 countries have a capital, from Yemen to Libya.", ""},
 		{english, "Three countries have no name: Q817, Q842 and Q858.", ""},
 		{english, "Four countries have no name: Q817, Q842 and Q858.", "Four"},
 	})
+}
+
+// A capitalized word that addresses the asker is not a name.
+func TestAddress(t *testing.T) {
+	for language, text := range map[string]string{"pl": "W danych Pana zapytanie nie działa.", "ru": "В данных по Вашему запросу ничего нет."} {
+		e := Evidence{Language: language, Table: &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}}}
+		compare(t, []sentence{{e, text, ""}, {e, strings.NewReplacer("Pana", "Jana", "Вашему", "Ивану").Replace(text), map[string]string{"pl": "Jana", "ru": "Ивану"}[language]}})
+	}
 }

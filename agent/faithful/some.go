@@ -53,7 +53,15 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 		if n := len(distinct); n > 1 && n < len(t.Rows) {
 			c.free[float64(n)] = true
 		}
-		c.halves = append(c.halves, with, without, named, unnamed)
+		for _, rows := range []map[int]bool{with, without, named, unnamed} {
+			items := map[string]bool{}
+			for i := range rows {
+				if len(t.Rows[i]) > 0 {
+					items[t.Rows[i][0].Value] = true
+				}
+			}
+			c.halves = append(c.halves, half{rows, len(items)})
+		}
 		maps.DeleteFunc(filled, func(_ string, has bool) bool { return !has })
 		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound, yes, not,
 			len(filled), len(all) - len(filled)} {
@@ -79,21 +87,52 @@ var having = wordMap(`have has having without lack lacks lacking missing none ne
 // havingUnspaced matches the equivalent words in Chinese and Japanese, which are parts of longer tokens.
 var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった|持|受賞`)
 
-// ofSome reports whether the token at i is the number of rows that have or lack a value or a label, in a sentence
-// without a name from the result, as in "only two of them have a label", or one that goes
-// on to name exactly these rows.
+// half is the rows that have a value or a label in a column, or those that lack it.
+type half struct {
+	rows  map[int]bool
+	items int // in the first column
+}
+
+// ofSome reports whether the token at i is the number of rows or items that have or lack a value or a label, in a
+// sentence, or a part of one, without a name from the result, as in "only two of them have a label". If names follow,
+// they must be among these rows.
 func (c *Checker) ofSome(toks []token, named []found, i int) bool {
+	if !slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return c.some[n.value] }) {
+		return false
+	}
+	says := func(t token) bool {
+		return having[t.folded] || len(named) > 0 && only[t.folded] || havingUnspaced.MatchString(t.text)
+	}
+	own := slices.DeleteFunc(slices.Clone(toks), func(t token) bool { return t.part != toks[i].part })
+	beside := slices.ContainsFunc(named, func(n found) bool { return toks[n.from].part == toks[i].part })
+	if !slices.ContainsFunc(own, says) && (len(named) > 0 || !slices.ContainsFunc(toks, says)) {
+		return false
+	}
 	rows := map[int]bool{}
 	for _, n := range named {
-		maps.Copy(rows, n.rows)
+		if n.from > i {
+			maps.Copy(rows, n.rows)
+		}
 	}
-	return slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool {
-		return c.some[n.value] && (len(named) == 0 || float64(len(named)) == n.value && i < named[0].from &&
-			slices.ContainsFunc(c.halves, func(half map[int]bool) bool { return maps.Equal(half, rows) }))
-	}) &&
-		slices.ContainsFunc(toks, func(t token) bool {
-			return having[t.folded] || len(named) > 0 && only[t.folded] || havingUnspaced.MatchString(t.text)
-		})
+	return !beside && len(rows) == 0 || slices.ContainsFunc(c.halves, func(h half) bool {
+		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) {
+			return false
+		}
+		if beside {
+			return maps.Equal(h.rows, rows)
+		}
+		for r := range rows {
+			if !h.rows[r] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// is reports whether a token can be read as the number n.
+func (c *Checker) is(t token, n int) bool {
+	return slices.ContainsFunc(c.numbers(t), func(x number) bool { return x.value == float64(n) })
 }
 
 // only contains words before a number of named things.
