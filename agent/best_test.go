@@ -167,6 +167,8 @@ func TestBestShape(t *testing.T) {
 		{"more than announced", []string{heights, `finish {"columns": ["m", "h"], "answer": "A."}`,
 			`finish {"columns": ["m", "h"], "answer": "A."}`}, "You announced the columns ?m, and the answer has ?m, ?h",
 			[]string{"m", "h"}},
+		{"announced again", []string{heights, `query {"sparql": "SELECT ?m ?h WHERE { ?m wdt:P2044 ?h }", "returns": "a mountain: ?m ?h"}`,
+			`finish {"columns": ["m", "h"], "answer": "A."}`}, "", []string{"m", "h"}},
 		{"a label next to its item", []string{heights, `finish {"columns": ["m", "mLabel"], "answer": "A."}`}, "",
 			[]string{"m"}},
 		{"names only", []string{names, `finish {"columns": ["mLabel"], "answer": "A."}`,

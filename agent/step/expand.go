@@ -314,8 +314,8 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if err != nil {
 		return Child{}, err
 	}
-	if next.returns == nil {
-		next.returns = tool.Returns(call.Tool, call.Args)
+	if announced := tool.Returns(call.Tool, call.Args); announced != nil {
+		next.returns = announced
 	}
 	if call.Tool.Final && next.steps[len(next.steps)-1].result {
 		return r.finish(ctx, b, next, turn)

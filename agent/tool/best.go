@@ -47,8 +47,8 @@ var TriageTool = typed(&Tool{Name: TriageName, Text: "best_triage.md"},
 // QueryArgs are the arguments of the query action.
 type QueryArgs struct {
 	SPARQL string `json:"sparql" about:"the query; Wikidata's prefixes need no declaration"`
-	// the answer's shape, declared once, before the result can influence it
-	Returns *string `json:"returns" about:"with your first query: what a row of the final answer is and the columns that answer, without helpers such as names or a count to sort by, e.g. 'a city: ?city ?population'"`
+	// the answer's shape, declared before the query's result can influence it
+	Returns *string `json:"returns" about:"with your first query, and again when it changes: what a row of the final answer is and the columns that answer, without helpers such as names or a count to sort by, e.g. 'a city: ?city ?population'"`
 	KG      *string `json:"kg" about:"name of the graph"`
 }
 
