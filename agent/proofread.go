@@ -77,15 +77,14 @@ func wordingOf(text string, a *Answer) wording {
 	return w
 }
 
-// read applies the changes in the model's JSON object. Texts and headers that the object lacks are unchanged. ok is
-// false if there is no such object or it has no answer.
+// read applies the changes in the model's JSON object. Whatever the object lacks is unchanged. ok is false if there is
+// no such object, or if its answer is empty.
 func (w wording) read(text string) (changed wording, ok bool) {
-	m, _ := render.JSONObject(text)
-	answer, _ := m["answer"].(string)
-	if w.Answer = said(answer); w.Answer == "" {
+	m, ok := render.JSONObject(text)
+	if !ok {
 		return w, false
 	}
-	for key, to := range map[string]*string{"assumed": &w.Assumed, "open": &w.Open} {
+	for key, to := range map[string]*string{"answer": &w.Answer, "assumed": &w.Assumed, "open": &w.Open} {
 		if s, given := m[key].(string); given {
 			*to = said(s)
 		}
@@ -96,5 +95,5 @@ func (w wording) read(text string) (changed wording, ok bool) {
 			w.Headers[i].Header = strings.TrimSpace(s)
 		}
 	}
-	return w, true
+	return w, w.Answer != ""
 }

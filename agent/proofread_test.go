@@ -26,6 +26,8 @@ func TestProofread(t *testing.T) {
 	}{
 		{"everything", finish, []string{`{"answer": "The capital is Tarburg.", "assumed": "", "open": "The data has no river.", "headers":{"city": "Capital", "river": "River"}}`},
 			texts{"The capital is Tarburg.", "", "The data has no river.", "Capital"}, []string{"proofread"}},
+		{"only headers", finish, []string{`{"headers":{"city": "Capital"}}`}, texts{first.Short, first.Assumed, first.Open, "Capital"}, []string{"proofread"}},
+		{"nothing at all", finish, []string{"{}"}, first, []string{"proofread"}},
 		{"nothing", finish, []string{`{"answer": "Tarburg is the capital."}`}, first, []string{"proofread"}},
 		{"garbage", finish, []string{"It is fine."}, first, []string{"proofread"}},
 		{"no answer", finish, []string{`{"answer": " ", "assumed": "", "open": ""}`}, first, []string{"proofread"}},

@@ -47,6 +47,9 @@ import (
 //	SELECT …
 //	== report
 //	The answer is …
+//	== proofread
+//	{"answer": "…"}
+//	(without this section, nothing is changed)
 //
 // Sometimes the model judges a post and takes the first turn in one response. Then the request has a tool named triage,
 // and the response contains the calls of "== act 1 tools", followed by a call to triage with the text under "== triage"
@@ -83,6 +86,7 @@ type scriptSection struct {
 const (
 	taskTriage   = "triage"
 	taskAsked    = "asked" // whether the request was made before
+	taskProof    = "proofread"
 	taskLanguage = "language"
 	taskAct      = "act"
 	taskPrune    = "prune"
@@ -188,7 +192,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 	s := &scriptSection{task: words[0]}
 	rest := words[1:]
 	switch s.task {
-	case "request", taskTriage, taskAsked, taskLanguage, taskAnalyze, taskExtract, taskReport:
+	case "request", taskTriage, taskAsked, taskLanguage, taskAnalyze, taskExtract, taskReport, taskProof:
 	case taskAct, taskFeedback, taskJudge:
 		if len(rest) == 0 || !isNumber(rest[0]) {
 			return nil, fmt.Errorf("%s requires the number of its turn: \"== %s 1\"", s.task, s.task)
@@ -203,7 +207,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 		}
 		s.arg, rest = rest[0], rest[1:]
 	default:
-		return nil, fmt.Errorf("unknown section %q; there are request, triage, asked, language, analyze, act N, feedback N, judge N, prune Q…, extract and report", s.task)
+		return nil, fmt.Errorf("unknown section %q; there are request, triage, asked, language, analyze, act N, feedback N, judge N, prune Q…, extract, report and proofread", s.task)
 	}
 	if len(rest) == 0 {
 		return s, nil
@@ -300,6 +304,8 @@ func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection
 	switch {
 	case len(tools) > 0 && last == nil:
 		return r.section(task, arg, nil)
+	case task == taskProof && last == nil:
+		return &scriptSection{task: task, samples: []string{"{}"}, line: r.line}
 	case task != taskAct && task != taskFeedback && task != taskJudge:
 		return nil
 	}

@@ -226,6 +226,14 @@ func TestScriptServer(t *testing.T) {
 			}
 		})
 	}
+	_, m = post(t, h, strings.Replace(ask(""), `"purpose":"act"`, `"purpose":"proofread"`, 1))
+	if text := m["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)["content"]; text != "{}" {
+		t.Errorf("without a section, the text proofread is changed: %v", text)
+	}
+	proof := mustScript(t, "== request\nq\n== proofread\n{\"answer\": \"a\"}\n").requests[0]
+	if got := proof.section(taskProof, "", nil).samples[0]; got != `{"answer": "a"}` {
+		t.Errorf("proofread: %q", got)
+	}
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, httptest.NewRequest("GET", "/v1/models", nil))
 	if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"id":"scripted"`) {
