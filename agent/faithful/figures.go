@@ -214,7 +214,7 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 		if len(readings) == 0 || covered(named, i) || shared[i] || c.aboutQuery(toks, named, i) {
 			continue
 		}
-		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {
+		switch ok, pair := c.supports(readings, counted, years, keys, len(named), beside(toks, named, i)); {
 		case pair:
 			open = append(open, i)
 		case !ok && !c.inShownRow(toks, i):
@@ -241,14 +241,14 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 
 // supports reports whether the result supports a figure with the given readings, and whether the figure must be
 // compared with the rows of a name. counted contains counts of the sentence's names, keys contains the rows that the
-// sentence is about, and names is the number of its names.
-func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int) (
+// sentence is about, names is the number of its names, and beside is true if one is next to the figure.
+func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int, beside bool) (
 	ok, pair bool) {
 	for _, n := range readings {
 		for v := range c.free {
 			ok = ok || n.is(v)
 		}
-		ok = ok || counted[n.value] || names == 0 && c.shown[n.value]
+		ok = ok || counted[n.value] || !beside && c.shown[n.value]
 	}
 	switch {
 	case ok || !c.inResult(readings, years, nil):

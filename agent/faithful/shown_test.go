@@ -44,6 +44,8 @@ func TestShownCounts(t *testing.T) {
 		{works, "Van de 9 werken ontbreekt de soort.", ""},
 		{works, "Van de 17 werken ontbreekt de soort.", "17"},
 		{works, "Irises heeft 20 bloemen.", "20"},
+		{works, "Irises (20 bloemen) is een schilderij.", "20"},
+		{works, "Van 20 werken ontbreekt de soort: Irises is er een van.", ""},
 	})
 }
 
@@ -63,6 +65,9 @@ func TestSomeItems(t *testing.T) {
 		{english, "Only 4 countries have a capital.", "4"},
 		{english, "4 countries have a capital, from Yemen to Libya.", "4"},
 		{english, "2 countries have a capital, from Yemen to Libya.", ""},
+		{english, "Three of them (Q817, Q842 and Q858) have no name.", ""},
+		{english, "Two of them (Q817, Q842 and Q858) have no name.", "Two"},
+		{english, "Libya (2) has a capital.", "2"},
 		{english, "Three countries have no name: Q817, Q842 and Q858.", ""},
 		{english, "Four countries have no name: Q817, Q842 and Q858.", "Four"},
 	})

@@ -103,9 +103,7 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	says := func(t token) bool {
 		return having[t.folded] || len(named) > 0 && only[t.folded] || havingUnspaced.MatchString(t.text)
 	}
-	own := slices.DeleteFunc(slices.Clone(toks), func(t token) bool { return t.part != toks[i].part })
-	beside := slices.ContainsFunc(named, func(n found) bool { return toks[n.from].part == toks[i].part })
-	if !slices.ContainsFunc(own, says) && (len(named) > 0 || !slices.ContainsFunc(toks, says)) {
+	if !slices.ContainsFunc(toks, says) {
 		return false
 	}
 	rows := map[int]bool{}
@@ -114,7 +112,11 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 			maps.Copy(rows, n.rows)
 		}
 	}
-	return !beside && len(rows) == 0 || slices.ContainsFunc(c.halves, func(h half) bool {
+	beside := beside(toks, named, i)
+	if !beside && len(rows) == 0 {
+		return len(named) == 0 || slices.ContainsFunc(toks, func(t token) bool { return t.part == toks[i].part && says(t) })
+	}
+	return slices.ContainsFunc(c.halves, func(h half) bool {
 		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) {
 			return false
 		}
@@ -127,6 +129,13 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 			}
 		}
 		return true
+	})
+}
+
+// beside reports whether a name is in the same part of a sentence as the token at i, or before its parentheses.
+func beside(toks []token, named []found, i int) bool {
+	return slices.ContainsFunc(named, func(n found) bool {
+		return toks[n.from].part == toks[i].part || toks[i].inside && n.from < i
 	})
 }
 

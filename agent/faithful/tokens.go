@@ -18,6 +18,7 @@ type token struct {
 	scale        float64 // factor of a figure before "million" and the like
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 	part         int     // index of its part of the sentence; commas and the like separate the parts
+	inside       bool    // in parentheses
 }
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
@@ -35,19 +36,22 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
-	part, rest := 0, spaced(s)
+	part, rest, inside := 0, spaced(s), false
 	for t := range cut(rest) {
 		between, after, _ := strings.Cut(rest, t)
 		if rest = after; strings.ContainsAny(between, partMarks) {
 			part++
+			if i := strings.LastIndexAny(between, "()（）"); i >= 0 {
+				inside = strings.HasPrefix(between[i:], "(") || strings.HasPrefix(between[i:], "（")
+			}
 		}
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		letters := t[len(digits):]
 		switch {
 		case len(digits) == 4 && decade.MatchString(t): // the 1990s
-			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true, part: part})
+			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true, part: part, inside: inside})
 		case digits != "" && (letters == "" || unicase(letters)):
-			f := token{text: digits, folded: digits, part: part, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
+			f := token{text: digits, folded: digits, part: part, inside: inside, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
 			if !f.figure {
 				f.text, f.folded, letters = t, fold(t), ""
 			}
@@ -57,7 +61,7 @@ func tokens(s string) []token {
 			}
 			out = append(out, f)
 			if letters != "" {
-				out = append(out, token{text: letters, folded: fold(letters), part: part})
+				out = append(out, token{text: letters, folded: fold(letters), part: part, inside: inside})
 			}
 		default:
 			f := fold(t)
@@ -68,7 +72,7 @@ func tokens(s string) []token {
 				out[n-1].scale = scales[f]
 				continue
 			}
-			out = append(out, token{text: t, folded: f, part: part})
+			out = append(out, token{text: t, folded: f, part: part, inside: inside})
 		}
 	}
 	return out
