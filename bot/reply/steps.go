@@ -148,7 +148,7 @@ func things(in string, labels func() map[string]string) []forum.Cell {
 	seen := map[string]bool{}
 	for _, id := range entityInText.FindAllString(in, -1) {
 		if !seen[id] && len(cells) < maxThings {
-			cells = append(cells, forum.Cell{ID: id, Label: labels()[id]})
+			cells = append(cells, forum.Cell{ID: id, Label: readable(labels()[id])})
 		}
 		seen[id] = true
 	}
