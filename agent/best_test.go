@@ -236,9 +236,7 @@ func TestBestNotes(t *testing.T) {
 	m := &turnModel{turns: []string{capital,
 		`finish {"columns": ["city"], "answer": "Tarburg.", "assumed": "Tarland is meant. Not Freedonia.", "open": "There are 3 more in Ruritania."}`,
 		"Tarland is meant, not another country.", "There are four in Ruritania."}}
-	p := best(t)
-	p.Proofread = false
-	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: p, Faithful: true})
+	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
 	out, err := e.Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, Limits{})
 	if err != nil || out.Answer == nil || out.Answer.Assumed != "Tarland is meant, not another country." || out.Answer.Open != "" {
 		t.Fatalf("%v %+v", err, out.Answer)
@@ -260,8 +258,7 @@ func TestBestNotesOnOthers(t *testing.T) {
 		`finish {"columns": ["city"], "answer": "Tarburg.", "open": "Not the mountain High Tar, nor the other of the 2 mountains."}`}}
 	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
 	out, err := e.Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, Limits{})
-	if err != nil || out.Answer == nil || out.Answer.Open != "Not the mountain High Tar, nor the other of the 2 mountains." ||
-		len(m.requests) != 4 || m.requests[3].Purpose != "proofread" { // which failed
+	if err != nil || out.Answer == nil || out.Answer.Open != "Not the mountain High Tar, nor the other of the 2 mountains." || len(m.requests) != 3 {
 		t.Fatalf("%v %+v after %d calls", err, out.Answer, len(m.requests))
 	}
 }

@@ -39,6 +39,9 @@ type Options struct {
 	// Faithful compares what the model tells the asker with the result, lets the model correct its text once, and removes
 	// sentences with unsupported claims; see package faithful.
 	Faithful bool
+	// Proofread first lets the model read what it tells the asker once more, in one call. It applies only if Faithful is
+	// set.
+	Proofread bool
 	// cache of the graphs' responses, shared by all questions; nil for none
 	Memory *tool.Memory
 	// stream messages if the recorder is an [event.Listener]
@@ -98,6 +101,7 @@ type run struct {
 	state    step.State
 	doubt    float64 // see [Options]
 	faithful bool
+	proofs   bool // the model proofreads what it tells the asker
 }
 
 // Limits on how much of a question and its history is shown, because a post can be as long as a page.
@@ -177,7 +181,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	if l, ok := rec.(event.Listener); ok && e.opts.Stream {
 		live = l.Live
 	}
-	r := &run{doubt: e.opts.Doubt, faithful: e.opts.Faithful,
+	r := &run{doubt: e.opts.Doubt, faithful: e.opts.Faithful, proofs: e.opts.Proofread,
 		Runner: e.runner(q, event.NewLog(rec, e.now, 0), limits, live)}
 	out = &Outcome{}
 	defer func() {

@@ -24,11 +24,11 @@ type header struct{ Column, Header string }
 // proofread has the model read the reply once more, as an editor would before posting it. The model sees the question,
 // the steps, the result and the faults that were found in the reply, and may change what it wrote: the outcome's short
 // answer, and the assumptions, open points and headers of a, the answer, which is nil if there is none. It returns the
-// faults that the model was shown. If the preset does not ask for this, or if the model fails or its response cannot be
+// faults that the model was shown. If the options do not ask for this, or if the model fails or its response cannot be
 // read, nothing changes.
 func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *Answer, faults []faithful.Fault) (
 	[]faithful.Fault, error) {
-	if !r.Preset.Proofread || out.Short == "" || out.Asks != "" {
+	if !r.proofs || out.Short == "" || out.Asks != "" {
 		return nil, nil
 	}
 	w := wordingOf(out.Short, a)

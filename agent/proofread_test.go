@@ -45,7 +45,7 @@ func TestProofread(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &turnModel{turns: append([]string{capital, tt.finish}, tt.turns...)}
-			e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
+			e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true, Proofread: true})
 			out, err := e.Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, Limits{})
 			if err != nil || out.Answer == nil {
 				t.Fatalf("%v %+v", err, out)
@@ -74,7 +74,7 @@ func TestProofreadShown(t *testing.T) {
 	m := &turnModel{turns: []string{capital,
 		`finish {"columns": ["city"], "answer": "Tarburg. It has 9 rivers.", "assumed": "It is not Ruritania.", "open": "Lakes are missing."}`,
 		`{"answer": "Tarburg."}`}}
-	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
+	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true, Proofread: true})
 	if _, err := e.Ask(t.Context(), Question{Text: hostile, Language: "fr"}, &memory{}, Limits{}); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestProofreadWithoutAnswer(t *testing.T) {
 		"???": "Tarland has no rivers.",
 	} {
 		m := &turnModel{turns: []string{capital, `finish {"no_answer": true, "step": 2, "answer": "Tarland has no rivers."}`, second}}
-		e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
+		e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true, Proofread: true})
 		out, err := e.Ask(t.Context(), Question{Text: "Which rivers are in Tarland?"}, &memory{}, Limits{})
 		if err != nil || out.Answer != nil || out.Report != want || out.Short != want {
 			t.Errorf("%s: %v %q %q", second, err, out.Report, out.Short)
@@ -113,16 +113,14 @@ func TestProofreadWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestProofreadOnlyReplies checks that no call is made where no reply is written: in a benchmark run, by a preset that
-// does not ask for it, or after the last call that the limits allow.
+// TestProofreadOnlyReplies checks that no call is made where no reply is written, as in a benchmark run, if the options
+// do not ask for it, or after the last call that the limits allow.
 func TestProofreadOnlyReplies(t *testing.T) {
-	off := best(t)
-	off.Proofread = false
 	for _, tt := range []struct {
 		opts   Options
 		limits Limits
-	}{{Options{Preset: best(t)}, Limits{}}, {Options{Preset: off, Faithful: true}, Limits{}},
-		{Options{Preset: best(t), Faithful: true}, Limits{Calls: 2}}} {
+	}{{Options{Preset: best(t), Proofread: true}, Limits{}}, {Options{Preset: best(t), Faithful: true}, Limits{}},
+		{Options{Preset: best(t), Faithful: true, Proofread: true}, Limits{Calls: 2}}} {
 		m := &turnModel{turns: []string{capital, finished}}
 		out, err := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), tt.opts).
 			Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, tt.limits)

@@ -215,7 +215,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 		ask := func(faithful bool) *agent.Outcome {
 			t.Helper()
 			e := agent.New(slog.New(slog.DiscardHandler), l, tool.Wikibase(g), time.Now, agent.Options{Preset: &way,
-				Faithful: faithful})
+				Faithful: faithful, Proofread: faithful})
 			out, err := e.Ask(t.Context(), agent.Question{Text: s.question[lang], Language: lang}, forgetful{}, agent.Limits{})
 			if err != nil || out.Answer == nil {
 				t.Fatalf("%s: %+v, %v", l.query, out, err)

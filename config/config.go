@@ -93,6 +93,7 @@ type Config struct {
 	AnswerPreset                   string
 	AnswerExamples                 int
 	AnswerNotes                    string // on or off
+	Proofread                      string // on or off
 	Posting                        string
 	AnswerConfidence               float64
 	LowConfidence                  string // ask or silent

@@ -125,6 +125,8 @@ var keys = sync.OnceValue(func() []Key {
 			intField(func(c *Config) *int { return &c.AnswerExamples })},
 		{"ANSWER_NOTES", Bot, "on", "on: the bot's model is shown the approved notes on the graph (see lessons approve); off: none",
 			enumField(func(c *Config) *string { return &c.AnswerNotes }, "on", "off")},
+		{"PROOFREAD", Bot, "on", "on: in one more call, the bot's model reads its reply as an editor would, and may change its own words; off: it does not",
+			enumField(func(c *Config) *string { return &c.Proofread }, "on", "off")},
 		{"ANSWER_CONFIDENCE", Bot, "0",
 			"the bot does not post answers that are less likely to be right than this, 0 to 1; 0: it posts every answer",
 			shareField(func(c *Config) *float64 { return &c.AnswerConfidence })},

@@ -80,8 +80,7 @@ func (p *Preset) Explain() []Fact {
 		text string
 	}{{p.Diagnose, "tells the model which condition of an empty query loses the rows"},
 		{p.Extract, "asks the model for a query when the actions are used up"},
-		{p.Report, "writes a report"},
-		{p.Proofread, "lets the model proofread a reply"}} {
+		{p.Report, "writes a report"}} {
 		if e.on {
 			extras = append(extras, e.text)
 		}

@@ -64,8 +64,6 @@ type Preset struct {
 	Diagnose bool `json:"diagnose"`
 	Extract  bool `json:"extract"` // when the actions are used up, ask for the best query supported by the steps
 	Report   bool `json:"report"`  // ask for a short answer in the asker's language
-	// if the answer is for a reply, let the model read the reply as an editor would before it is posted
-	Proofread bool `json:"proofread"`
 
 	texts     *render.Texts
 	tools     tool.Set

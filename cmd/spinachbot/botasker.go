@@ -42,7 +42,7 @@ const mostNotes = 16
 // logged.
 func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
 	limits agent.Limits) (*agent.Outcome, error) {
-	sources, opts := b.sources, agent.Options{Preset: b.preset, Faithful: true}
+	sources, opts := b.sources, agent.Options{Preset: b.preset, Faithful: true, Proofread: b.cfg.Proofread == "on"}
 	if b.cfg.LowConfidence == "ask" {
 		opts.Doubt = b.cfg.AnswerConfidence
 	}
