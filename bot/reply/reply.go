@@ -299,8 +299,8 @@ func several(table [][]rdf.Term) bool {
 // replacedClass matches the description of a variant that replaces the query's class.
 var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
-// withoutLabelColumns drops every column ?xLabel that contains the labels shown with the entities in column ?x, and
-// likewise every column ?y if the query contains ?x rdfs:label ?y. An entity without a label gets the one in the
+// withoutLabelColumns drops every column ?xLabel that the label service fills or that contains the labels shown with the
+// entities in column ?x, and likewise every column ?y if the query contains ?x rdfs:label ?y. An entity without a label gets the one in the
 // column.
 func withoutLabelColumns(r *forum.Reply, query string) {
 	of := labelled(query)
@@ -328,7 +328,7 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 			name = of[v]
 		}
 		entity, ok := at[name]
-		if !ok || entity == i || !repeats(i, entity) {
+		if !ok || entity == i || !fromService(query, v) && !repeats(i, entity) {
 			keep = append(keep, i)
 			continue
 		}
@@ -339,6 +339,12 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 		}
 	}
 	keepColumns(r, keep)
+}
+
+// fromService reports whether the label service binds a variable named xLabel.
+func fromService(query, v string) bool {
+	return strings.HasSuffix(v, "Label") && strings.Contains(query, "SERVICE wikibase:label") &&
+		!strings.Contains(query, "label ?"+v) && !strings.Contains(query, "AS ?"+v+")")
 }
 
 // withoutEmptyColumns drops the columns that have no value in any row of the full result, and records their names.

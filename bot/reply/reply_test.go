@@ -38,6 +38,8 @@ func TestLabelColumns(t *testing.T) {
 			[]string{"river", "mouth"}, []forum.Cell{entity, {}}},
 		{"another label", []string{"river", "riverLabel"}, [][]rdf.Term{{rhine, rdf.LangString("Rhein", "de")}},
 			[]string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhein"}}},
+		{"another label, from the label service", []string{"danube", "danubeLabel"}, [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1653"), rdf.LangString("Donau", "de")}},
+			[]string{"danube"}, []forum.Cell{{ID: "Q1653", Label: "Danube"}}},
 		{"labels alone", []string{"riverLabel"}, [][]rdf.Term{{label}}, []string{"riverLabel"},
 			[]forum.Cell{{Text: "Rhine"}}},
 		{"one row differs", []string{"river", "riverLabel"},
@@ -46,6 +48,7 @@ func TestLabelColumns(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: tt.vars, Rows: tt.rows}, Labels: labels,
+				SPARQL:   "SELECT ?danube ?danubeLabel { ?danube rdfs:label ?riverLabel SERVICE wikibase:label {} }",
 				Endpoint: "https://query.example.org/sparql"}}
 			r := New(out, "Ada", "Op", "sb-1")
 			if d := cmp.Diff(tt.want, r.Vars); d != "" {
