@@ -239,7 +239,7 @@ func (c *Checker) sentence(s string) []Fault {
 			if c.language == "ar" || !c.covers(t.folded) {
 				add(t.text, Word)
 			}
-		case i > 0 && c.language != "de" && startsUpper(t.text) && !address[t.folded]:
+		case i > 0 && c.language != "de" && startsUpper(t.text) && !address[c.language][t.folded]:
 			add(t.text, Name)
 		case c.stock.list != nil && utf8.RuneCountInString(t.text) > 1:
 			add(t.text, Word)
@@ -314,8 +314,9 @@ var keywords = wordMap(`RDF XSD ISO IRI URI URL UTF ID IDs QID QIDs WDQS ASC ASK
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
 
 // address contains the words that address the asker, and are capitalized out of politeness.
-var address = wordMap(`pan pani państwo pana pani panu panią państwa państwu usted ustedes lei suo sua suoi sue senhor senhora
-	вы вас вам вами ваш ваша ваше вашего вашей вашему вашем вашу ваши ваших`)
+var address = map[string]map[string]bool{"pl": wordMap(`pan pani państwo pana panu panią państwa państwu`), "es": wordMap(`usted ustedes`),
+	"it": wordMap(`lei suo sua suoi sue`), "pt": wordMap(`senhor senhora`),
+	"ru": wordMap(`вы вас вам вами ваш ваша ваше вашего вашей вашему вашем вашу ваши ваших`)}
 
 // part reports whether a word, give or take a final letter, is part of a name in the rows: Asia in Central Asian.
 func (c *Checker) part(t token) bool {
@@ -395,7 +396,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				continue
 			}
 			c.parts.add(text)
-			if head < 0 {
+			if head < 0 && !(term.IsIRI() && text == rdf.EntityID(term.Value)) { // a column of bare IDs is not what a sentence is about
 				head = col
 			}
 			translated := c.country(text) // or ""

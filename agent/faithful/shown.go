@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // counts matches a result that is one row of integers, and the number of a result's rows, of a column's empty cells, and
@@ -21,7 +22,13 @@ const maxShown = 60
 // shownRow is a row of a table in [Evidence.Shown].
 type shownRow struct {
 	names   [][]string // the words of each name
-	figures []number
+	figures []shownFigure
+}
+
+// shownFigure is a figure in such a row; for the month and the day of a date, with the year that must be said with it.
+type shownFigure struct {
+	number
+	year int
 }
 
 // readShown collects the IDs, the counts and the codes in a text and the names and figures in its tables, whose cells
@@ -62,8 +69,11 @@ func (c *Checker) readShown(text string) {
 		for _, cell := range cells {
 			cell = strings.TrimSpace(cell)
 			if m := shownDate.FindStringSubmatch(cell); m != nil {
-				for _, part := range m[1:] {
-					row.figures = append(row.figures, c.numbers(tokens(strings.TrimLeft(part, "0") + " ")[0])...)
+				year, _ := strconv.Atoi(m[1])
+				for k, part := range m[1:] {
+					if n, err := strconv.Atoi(part); err == nil && n > 0 {
+						row.figures = append(row.figures, shownFigure{number{value: float64(n)}, []int{0, year, year}[k]})
+					}
 				}
 				continue
 			}
@@ -71,11 +81,16 @@ func (c *Checker) readShown(text string) {
 			switch {
 			case !strings.ContainsFunc(name, unicode.IsLetter):
 				for _, t := range tokens(cell) {
-					row.figures = append(row.figures, c.numbers(t)...)
+					for _, n := range c.numbers(t) {
+						row.figures = append(row.figures, shownFigure{number: n})
+					}
 				}
 			case len(cell) <= maxShown:
 				c.parts.add(cell)
 				c.addFigured(cell)
+				if len(row.names) > 0 { // a class or a gender, which other rows share
+					continue
+				}
 				row.names = append(row.names, nameWords(name))
 				if id := anyID.FindString(cell); id != "" {
 					row.names = append(row.names, []string{fold(id)})
@@ -95,26 +110,57 @@ var shownDate = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)T`)
 var shownTail = regexp.MustCompile(` \([QPL]\d+\)$|@[a-z-]+$`)
 
 // inShownRow reports whether the token at i is a figure in a row of a table in [Evidence.Shown], and a name in that row
-// is also in the sentence, as in "the Emu War has 3".
-func (c *Checker) inShownRow(toks []token, i int) bool {
-	readings := c.numbers(toks[i])
-	return slices.ContainsFunc(c.shownRows, func(r shownRow) bool {
-		return slices.ContainsFunc(r.figures, func(f number) bool {
-			return slices.ContainsFunc(readings, func(n number) bool { return n.is(f.value) })
-		}) && slices.ContainsFunc(r.names, func(name []string) bool { return contains(toks, name) })
-	})
-}
-
-// contains reports whether a sentence contains the words of a name in a row.
-func contains(toks []token, name []string) bool {
-	for i := range toks {
-		n := 0
-		for n < len(name) && i+n < len(toks) && toks[i+n].folded == name[n] {
-			n++
+// is the nearest one before or after it, as in "the Emu War has 3".
+func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
+	says := func(n float64) bool {
+		return slices.ContainsFunc(toks, func(t token) bool { return slices.ContainsFunc(c.numbers(t), func(x number) bool { return x.is(n) }) })
+	}
+	before, after, last, first := make([]int, len(c.shownRows)), make([]int, len(c.shownRows)), -1, len(toks)
+	for _, n := range named {
+		if n.from < i {
+			last = max(last, n.to)
+		} else {
+			first = min(first, n.from)
 		}
-		if n == len(name) && n > 0 {
-			return true
+	}
+	for k, r := range c.shownRows {
+		before[k], after[k] = -1, len(toks)
+		for _, name := range r.names {
+			for j := range toks {
+				if !begins(toks[j:], name) {
+					continue
+				}
+				if j < i {
+					before[k] = max(before[k], j+len(name))
+				} else {
+					after[k] = min(after[k], j)
+				}
+			}
+		}
+		last, first = max(last, before[k]), min(first, after[k])
+	}
+	for k, r := range c.shownRows {
+		if (last < 0 || before[k] != last) && (first == len(toks) || after[k] != first) {
+			continue
+		}
+		for _, f := range r.figures {
+			if (f.year == 0 || says(float64(f.year))) && c.isNumber(toks[i], f.value) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+func (c *Checker) isNumber(t token, v float64) bool {
+	return slices.ContainsFunc(c.numbers(t), func(n number) bool { return n.is(v) })
+}
+
+// begins reports whether toks starts with the words of a name in a row, which must be capitalized where there are
+// capitals: "en" is no name in a Dutch sentence, even if a row is about the language code en.
+func begins(toks []token, name []string) bool {
+	if len(name) == 0 || len(toks) < len(name) || utf8.RuneCountInString(name[0]) < minShort && !startsUpper(toks[0].text) && !unicase(toks[0].text) {
+		return false
+	}
+	return exactly(toks, name) > 0
 }

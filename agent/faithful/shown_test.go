@@ -1,6 +1,8 @@
 package faithful
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -79,4 +81,61 @@ func TestAddress(t *testing.T) {
 		e := Evidence{Language: language, Table: &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}}}
 		compare(t, []sentence{{e, text, ""}, {e, strings.NewReplacer("Pana", "Jana", "Вашему", "Ивану").Replace(text), map[string]string{"pl": "Jana", "ru": "Ивану"}[language]}})
 	}
+}
+
+// False sentences that a second reviewer got past the check.
+func TestReviewedAgain(t *testing.T) {
+	cities := Evidence{Language: "en", Question: "Which cities of Germany and France have a mayor?", Query: "SELECT ?city ?country ?mayor {}",
+		Labels: map[string]string{"Q183": "Germany", "Q142": "France"}, Table: &kg.Table{Vars: []string{"city", "country", "mayor"}}}
+	for i, name := range []string{"Bonn", "Köln", "Mainz", "Trier", "Kassel", "Ulm", "Lille", "Nice", "Brest", "Metz", "Dijon", "Tours"} {
+		id, country, mayor := fmt.Sprint("Q", 1000+i), item("Q183"), item(fmt.Sprint("Q", 5000+i))
+		if i > 5 {
+			country = item("Q142")
+		}
+		if i == 5 || i > 7 { // one in Germany and four in France
+			mayor = rdf.Term{}
+		}
+		cities.Labels[id], cities.Labels[fmt.Sprint("Q", 5000+i)] = name, "Mayor of "+name
+		cities.Table.Rows = append(cities.Table.Rows, []rdf.Term{item(id), country, mayor})
+	}
+	in := func(language, germany string) Evidence {
+		e := cities
+		e.Language, e.Labels = language, maps.Clone(cities.Labels)
+		e.Labels["Q183"] = germany
+		return e
+	}
+	lexemes := Evidence{Language: "es", Question: "lexemes with the most senses", Query: "SELECT ?lexeme ?lemma ?n {} ORDER BY DESC(?n)",
+		Table: &kg.Table{Vars: []string{"lexeme", "lemma", "n"}, Rows: [][]rdf.Term{{item("L1234"), rdf.String("water"), integer("90")},
+			{item("L2345"), rdf.String("house"), integer("70")}, {item("L3456"), rdf.String("Baum"), integer("50")},
+			{item("L4567"), rdf.String("Fluss"), integer("40")}}}}
+	wars := Evidence{Language: "en", Question: "wars with the number of participants", Query: "SELECT ?war ?participants {}",
+		Labels: map[string]string{"Q1": "Gulf War", "Q2": "Pacific War"},
+		Table:  &kg.Table{Vars: []string{"war", "participants"}, Rows: [][]rdf.Term{{item("Q1"), integer("12")}, {item("Q2"), integer("10")}}},
+		Shown: "21 rows\nwork | class\n[item | text, 20 empty]\n4 rows\nthing | class | n | born\n[item | item | integer | dateTime]\n" +
+			"Emu War (Q8) | war (Q198) | 3 | 1932-11-02T00:00:00Z\nCod War (Q9) | war (Q198) | 7 | 1958-09-01T00:00:00Z\n" +
+			"Korean War (Q10) | war (Q198) | 18 | 1950-06-25T00:00:00Z\nBC War (Q11) | war (Q198) | 5 | 0000-00-00T00:00:00Z\n" +
+			"2 rows\ngender | n\n[item | integer]\nmale (Q6581097) | 37\nfemale (Q6581072) | 11\n2 rows\nlang | n\n[text | integer]\nen | 6543\nno | 612\n"}
+	spanish := wars
+	spanish.Language = "es"
+	compare(t, []sentence{
+		{cities, "In Germany, 5 cities have no mayor.", "5"},
+		{cities, "Germany: 5 without a mayor.", "5"},
+		{in("fr", "Allemagne"), "En Allemagne, 5 villes n'ont pas de maire.", "5 maire"},
+		{in("es", "Alemania"), "En Alemania, 5 ciudades no tienen alcalde.", "5"},
+		{in("ru", "Германия"), "Германия — 5 городов без мэра.", "5"},
+		{cities, "5 cities have a mayor, for example Metz.", "5"},
+		{cities, "5 cities have a mayor: Metz, Dijon and Tours.", "5"},
+		{cities, "5 cities have no mayor, for example Metz.", ""},
+		{in("es", "Alemania"), "Solo 5 ciudades son grandes, por ejemplo Metz.", "5"},
+		{in("es", "Alemania"), "El alcalde de Bonn es Pan Lei.", "Pan Lei"},
+		{lexemes, "El más alto es Baum, y el más bajo es house.", "alto"},
+		{lexemes, "La entrada L123499 tiene 90.", "90 L123499"},
+		{wars, "The Emu War has 7 and the Cod War has 3.", "3"},
+		{wars, "The Emu War has 3 and the Cod War has 7.", ""},
+		{wars, "Pacific War: 20.", "20"},
+		{wars, "The Pacific War is a war with 18.", "18"},
+		{wars, "The Emu War has 11.", "11"},
+		{wars, "The Emu War of November 1932 has 3.", ""},
+		{spanish, "Hay 612 participantes y no tienen war.", "612"},
+	})
 }

@@ -53,14 +53,14 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 		if n := len(distinct); n > 1 && n < len(t.Rows) {
 			c.free[float64(n)] = true
 		}
-		for _, rows := range []map[int]bool{with, without, named, unnamed} {
+		for k, rows := range []map[int]bool{with, without, named, unnamed} {
 			items := map[string]bool{}
 			for i := range rows {
 				if len(t.Rows[i]) > 0 {
 					items[t.Rows[i][0].Value] = true
 				}
 			}
-			c.halves = append(c.halves, half{rows, len(items)})
+			c.halves = append(c.halves, half{rows, len(items), k%2 == 1})
 		}
 		maps.DeleteFunc(filled, func(_ string, has bool) bool { return !has })
 		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound, yes, not,
@@ -91,7 +91,16 @@ var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|�
 type half struct {
 	rows  map[int]bool
 	items int // in the first column
+	lacks bool
 }
+
+// lacking contains the words that deny a value.
+var lacking = wordMap(`without lack lacks lacking missing none neither nor no not unknown ohne fehlt fehlen kein keine keinen weder
+	noch nicht unbekannt sans manque manquent aucun aucune ni pas inconnu inconnue inconnus sin falta faltan carecen ningún ninguno
+	ninguna senza manca mancano nessun nessuno nessuna né non sem faltam nenhum nenhuma nem não zonder ontbreekt ontbreken geen niet
+	bez brakuje ani nie без нет не отсутствует ни بدون دون ينقص تنقص ليس ليست لا`)
+
+var lackingUnspaced = regexp.MustCompile(`无|無|缺|没|ない|なし|ません`)
 
 // ofSome reports whether the token at i is the number of rows or items that have or lack a value or a label, in a
 // sentence, or a part of one, without a name from the result, as in "only two of them have a label". If names follow,
@@ -116,12 +125,16 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	if !beside && len(rows) == 0 {
 		return len(named) == 0 || slices.ContainsFunc(toks, func(t token) bool { return t.part == toks[i].part && says(t) })
 	}
+	lacks := slices.ContainsFunc(toks, func(t token) bool { return lacking[t.folded] || lackingUnspaced.MatchString(t.text) })
 	return slices.ContainsFunc(c.halves, func(h half) bool {
-		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) {
+		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) || h.lacks != lacks {
 			return false
 		}
 		if beside {
 			return maps.Equal(h.rows, rows)
+		}
+		if !slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) }) {
+			return false // "only" alone does not say what they have
 		}
 		for r := range rows {
 			if !h.rows[r] {
@@ -132,11 +145,10 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	})
 }
 
-// beside reports whether a name is in the same part of a sentence as the token at i, or before its parentheses.
+// beside reports whether a name is before the token at i, as in "In Germany, 5 cities have no mayor", or in the same part
+// of the sentence.
 func beside(toks []token, named []found, i int) bool {
-	return slices.ContainsFunc(named, func(n found) bool {
-		return toks[n.from].part == toks[i].part || toks[i].inside && n.from < i
-	})
+	return slices.ContainsFunc(named, func(n found) bool { return n.from < i || toks[n.from].part == toks[i].part })
 }
 
 // is reports whether a token can be read as the number n.

@@ -18,7 +18,6 @@ type token struct {
 	scale        float64 // factor of a figure before "million" and the like
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 	part         int     // index of its part of the sentence; commas and the like separate the parts
-	inside       bool    // in parentheses
 }
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
@@ -36,22 +35,19 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
-	part, rest, inside := 0, spaced(s), false
+	part, rest := 0, spaced(s)
 	for t := range cut(rest) {
 		between, after, _ := strings.Cut(rest, t)
 		if rest = after; strings.ContainsAny(between, partMarks) {
 			part++
-			if i := strings.LastIndexAny(between, "()（）"); i >= 0 {
-				inside = strings.HasPrefix(between[i:], "(") || strings.HasPrefix(between[i:], "（")
-			}
 		}
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		letters := t[len(digits):]
 		switch {
 		case len(digits) == 4 && decade.MatchString(t): // the 1990s
-			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true, part: part, inside: inside})
+			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true, part: part})
 		case digits != "" && (letters == "" || unicase(letters)):
-			f := token{text: digits, folded: digits, part: part, inside: inside, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
+			f := token{text: digits, folded: digits, part: part, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
 			if !f.figure {
 				f.text, f.folded, letters = t, fold(t), ""
 			}
@@ -61,7 +57,7 @@ func tokens(s string) []token {
 			}
 			out = append(out, f)
 			if letters != "" {
-				out = append(out, token{text: letters, folded: fold(letters), part: part, inside: inside})
+				out = append(out, token{text: letters, folded: fold(letters), part: part})
 			}
 		default:
 			f := fold(t)
@@ -72,7 +68,7 @@ func tokens(s string) []token {
 				out[n-1].scale = scales[f]
 				continue
 			}
-			out = append(out, token{text: t, folded: f, part: part, inside: inside})
+			out = append(out, token{text: t, folded: f, part: part})
 		}
 	}
 	return out
@@ -341,6 +337,9 @@ func (c *Checker) matches(toks []token, words []string) int {
 func (c *Checker) same(word, name string) bool {
 	if word == name {
 		return true
+	}
+	if anyID.MatchString(strings.ToUpper(name)) { // Q8170 is not Q817
+		return false
 	}
 	if rest, ok := strings.CutPrefix(word, name); ok && len(name) >= 4 && len(rest) <= 2 {
 		return true
