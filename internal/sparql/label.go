@@ -91,7 +91,12 @@ func (p *printer) labeled(comments []string) []string {
 	if p.o.posting {
 		s = postingComment(s)
 	}
-	return append([]string{s}, comments...)
+	if len(comments) == 0 {
+		return []string{s}
+	}
+	// one comment: # Rhine – change this for another river
+	rest := strings.TrimLeft(comments[0], "# ")
+	return append([]string{s + " – " + rest}, comments[1:]...)
 }
 
 // containsWord reports whether s contains word with no letter or digit directly before or after it.

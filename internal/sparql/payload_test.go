@@ -87,7 +87,7 @@ func TestAnnotate(t *testing.T) {
 	tests := []struct{ query, want string }{
 		{"SELECT ?x { ?x wdt:P31 wd:Q5 }", "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 . # instance of; human\n}\n"},
 		{"SELECT ?x { ?x wdt:P31 wd:Q5 . # a human\n}",
-			"SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 . # instance of # a human\n}\n"},
+			"SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 . # instance of – a human\n}\n"},
 		{"SELECT ?x { ?x wdt:P27 wd:Q183 }",
 			"SELECT ?x WHERE {\n  ?x wdt:P27 wd:Q183 . # country of citizenship; Germany SELECT * ( ♯\n}\n"},
 		{"SELECT ?x { VALUES ?x { wd:Q183 wd:Q142 } }",
