@@ -12,6 +12,7 @@ package reply
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"regexp"
@@ -58,12 +59,14 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		return r
 	}
 	if a == nil {
+		formatNumbers(&r, out.Steps)
 		noAnswer(&r, out)
 		return r
 	}
 	r.Query, r.RanAt = a.SPARQL, a.RanAt
 	setEndpoint(&r, a.Endpoint)
 	r.Assumed, r.LeftOpen, r.Open = wide(ended(a.Assumed, lang), lang), wide(ended(a.Open, lang), lang), open(out)
+	formatNumbers(&r, out.Steps)
 	t := a.Table
 	if t == nil {
 		return r
@@ -73,7 +76,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Boolean = &yes
 		return r
 	}
-	table := Rows(a)
+	table, labels := Rows(a), legible(a.Labels, lang)
 	r.Vars, r.Total, r.Equal = t.Vars, len(table), len(table) < len(t.Rows)
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { // stated below the table
 		return o.Kind == "joins" && r.Equal && o.Come == 0 && o.Gone == len(t.Rows)-len(table)
@@ -81,7 +84,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	for _, row := range table[:forum.Shown(len(table))] {
 		cells := make([]forum.Cell, len(row))
 		for i, term := range row {
-			cells[i] = cell(term, a.Labels)
+			cells[i] = cell(term, labels)
 		}
 		exactYears(row, cells)
 		r.Rows = append(r.Rows, cells)
@@ -240,6 +243,21 @@ func nameOf(out *agent.Outcome, p agent.Probe, id string) (label, entity string)
 		label = labelsIn(out)[id]
 	}
 	return readable(label), id
+}
+
+// legible returns labels without those that are in another language, in a script that readers of a Latin script cannot
+// read.
+func legible(labels map[string]string, lang string) map[string]string {
+	if slices.Contains([]string{"ar", "ja", "ru", "zh"}, lang) {
+		return labels
+	}
+	out := maps.Clone(labels)
+	maps.DeleteFunc(out, func(_, label string) bool {
+		latin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
+		name, _, other := cutLast(label, "@")
+		return other && readable(label) != label && strings.ContainsFunc(name, unicode.IsLetter) && !strings.ContainsFunc(name, latin)
+	})
+	return out
 }
 
 // readable formats a label that is not in one of the requested languages: "Straße (de)" for "Straße@de".
