@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/faithful"
@@ -32,7 +34,8 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 		return nil, nil
 	}
 	w := wordingOf(out.Short, a)
-	data := map[string]any{"Reply": w, "Faults": faults, "Steps": r.state.Steps(), "SPARQL": "", "Shows": ""}
+	data := map[string]any{"Reply": w, "Faults": faults, "Steps": r.state.Steps(), "SPARQL": "", "Shows": "",
+		"Address": address[r.Language.Code]}
 	if out.Attempt != nil {
 		data["Shows"] = out.Attempt.SPARQL
 	}
@@ -62,6 +65,10 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 	return faults, nil
 }
 
+// address contains the word with which the fixed sentences of a reply address the asker, by language. Those of the other
+// languages avoid it.
+var address = map[string]string{"de": "du", "es": "tú", "fr": "vous", "nl": "je", "pl": "ty", "ru": "вы", "zh": "你"}
+
 // wordingOf returns what the model wrote about an answer, which may be nil.
 func wordingOf(text string, a *Answer) wording {
 	w := wording{Answer: text}
@@ -85,15 +92,21 @@ func (w wording) read(text string) (changed wording, ok bool) {
 		return w, false
 	}
 	for key, to := range map[string]*string{"answer": &w.Answer, "assumed": &w.Assumed, "open": &w.Open} {
-		if s, given := m[key].(string); given {
+		if s, given := m[key].(string); given && (strings.TrimSpace(s) == "" || !placeholder(s)) {
 			*to = said(s)
 		}
 	}
 	named, _ := m["headers"].(map[string]any)
 	for i, h := range w.Headers {
-		if s, _ := named[h.Column].(string); strings.TrimSpace(s) != "" {
-			w.Headers[i].Header = strings.TrimSpace(s)
+		if s, _ := named[h.Column].(string); !placeholder(s) && utf8.RuneCountInString(said(s)) <= maxHeader {
+			w.Headers[i].Header = said(s)
 		}
 	}
 	return w, w.Answer != ""
+}
+
+// placeholder reports whether the model wrote nothing, the prompt's "…", or that nothing changes, instead of a text.
+func placeholder(s string) bool {
+	s = strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+	return s == "" || slices.Contains([]string{"unchanged", "none", "null", "no change", "no changes", "same", "n/a", "header", "empty"}, s)
 }

@@ -37,11 +37,12 @@ func TestProofread(t *testing.T) {
 		{"a new fault is corrected", finish, []string{`{"answer": "The capital is Ruritania."}`, "The capital is Tarburg."},
 			texts{"The capital is Tarburg.", first.Assumed, first.Open, "city"}, []string{"proofread", "mend"}},
 		{"a new fault stays", finish, []string{`{"answer": "The capital is Ruritania.", "open": "It has 7 rivers."}`, "It is Freedonia.", "It has 8."},
-			texts{first.Short, first.Assumed, "", "city"}, []string{"proofread", "mend", "mend"}},
+			first, []string{"proofread", "mend", "mend"}},
+		{"echoes", finish, []string{`{"answer": "…", "assumed": "unchanged", "open": "(none)", "headers":{"city": "header"}}`}, first, []string{"proofread"}},
 		{"an old fault is not shown twice", strings.ReplaceAll(finish, "Tarburg is", "Tarburg and Ruritania are"),
 			[]string{`{"answer": "Tarburg is the capital. Ruritania is the capital."}`}, first, []string{"proofread"}},
 		{"a long header", finish, []string{`{"answer": "Tarburg is the capital.", "headers":{"city": "` + strings.Repeat("c", 41) + `"}}`},
-			texts{first.Short, first.Assumed, first.Open, ""}, []string{"proofread"}},
+			first, []string{"proofread"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &turnModel{turns: append([]string{capital, tt.finish}, tt.turns...)}

@@ -40,7 +40,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 		out.Asked += "\n" + strings.Join(thread.Queries, "\n")
 	}
 	c, notes := Checker(out.Asked, &a, r.Language.Code), r.noteChecker(&a, out.Asked)
-	before := out.Short
+	before, notesBefore := out.Short, []string{a.Assumed, a.Open}
 	shown, err := r.proofread(ctx, b, out, &a,
 		slices.Concat(c.Faults(out.Short), unnamed(notes, a.Assumed), unnamed(notes, a.Open)))
 	if err != nil {
@@ -52,11 +52,15 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	if out.Short == "" {
 		out.Short = c.Keep(before)
 	}
-	for _, note := range []*string{&a.Assumed, &a.Open} {
+	for i, note := range []*string{&a.Assumed, &a.Open} {
+		removed := *note == ""
 		*note, err = r.supported(ctx, b, &a, *note, func(s string) []faithful.Fault { return unnamed(notes, s) },
 			func(s string) string { return named(notes, s) }, shown)
 		if err != nil {
 			return err
+		}
+		if *note == "" && !removed { // the proofread note is unsupported
+			*note = named(notes, notesBefore[i])
 		}
 	}
 	a.Headers = headers(c, a.Headers)
@@ -117,7 +121,7 @@ func LabelsIn(steps []Step) map[string]string {
 			names[m[1]] = strings.TrimSpace(m[2])
 		}
 	}
-	maps.DeleteFunc(names, func(_, label string) bool { return label == "no label" })
+	maps.DeleteFunc(names, func(_, label string) bool { return label == "no label" || strings.HasPrefix(label, "@") })
 	for _, s := range steps {
 		for _, m := range labelBefore.FindAllStringSubmatch(s.Observation, -1) {
 			label := strings.TrimPrefix(strings.TrimSpace(m[1]), "- ") // in a list of values
@@ -154,7 +158,7 @@ const maxHeader = 40
 func headers(c *faithful.Checker, all map[string]string) map[string]string {
 	out := map[string]string{}
 	for column, h := range all {
-		if utf8.RuneCountInString(h) <= maxHeader && !strings.ContainsAny(h, "\n\r") && named(c, h) != "" {
+		if utf8.RuneCountInString(h) <= maxHeader && !strings.ContainsAny(h, "\n\r") && h != "" && len(unnamed(c, h)) == 0 {
 			out[column] = h
 		}
 	}
