@@ -65,8 +65,8 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 	return faults, nil
 }
 
-// address contains the word with which the fixed sentences of a reply address the asker, by language. Those of the other
-// languages avoid it.
+// address contains the word with which the fixed sentences of a reply address the asker, by language. Those of the
+// other languages avoid it.
 var address = map[string]string{"de": "du", "es": "tú", "fr": "vous", "nl": "je", "pl": "ty", "ru": "вы", "zh": "你"}
 
 // wordingOf returns what the model wrote about an answer, which may be nil.

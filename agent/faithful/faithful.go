@@ -396,7 +396,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				continue
 			}
 			c.parts.add(text)
-			if head < 0 && !(term.IsIRI() && text == rdf.EntityID(term.Value)) { // a column of bare IDs is not what a sentence is about
+			if bare := term.IsIRI() && text == rdf.EntityID(term.Value); head < 0 && !bare { // no sentence is about IDs
 				head = col
 			}
 			translated := c.country(text) // or ""

@@ -242,8 +242,8 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 // supports reports whether the result supports a figure with the given readings, and whether the figure must be
 // compared with the rows of a name. counted contains counts of the sentence's names, keys contains the rows that the
 // sentence is about, names is the number of its names, and beside is true if one is next to the figure.
-func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int, beside bool) (
-	ok, pair bool) {
+func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int,
+	beside bool) (ok, pair bool) {
 	for _, n := range readings {
 		for v := range c.free {
 			ok = ok || n.is(v)

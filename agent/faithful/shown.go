@@ -113,7 +113,7 @@ var shownTail = regexp.MustCompile(` \([QPL]\d+\)$|@[a-z-]+$`)
 // is the nearest one before or after it, as in "the Emu War has 3".
 func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
 	says := func(n float64) bool {
-		return slices.ContainsFunc(toks, func(t token) bool { return slices.ContainsFunc(c.numbers(t), func(x number) bool { return x.is(n) }) })
+		return slices.ContainsFunc(toks, func(t token) bool { return c.isNumber(t, n) })
 	}
 	before, after, last, first := make([]int, len(c.shownRows)), make([]int, len(c.shownRows)), -1, len(toks)
 	for _, n := range named {
@@ -159,8 +159,9 @@ func (c *Checker) isNumber(t token, v float64) bool {
 // begins reports whether toks starts with the words of a name in a row, which must be capitalized where there are
 // capitals: "en" is no name in a Dutch sentence, even if a row is about the language code en.
 func begins(toks []token, name []string) bool {
-	if len(name) == 0 || len(toks) < len(name) || utf8.RuneCountInString(name[0]) < minShort && !startsUpper(toks[0].text) && !unicase(toks[0].text) {
+	if len(name) == 0 || len(toks) < len(name) {
 		return false
 	}
-	return exactly(toks, name) > 0
+	cased := startsUpper(toks[0].text) || unicase(toks[0].text)
+	return (cased || utf8.RuneCountInString(name[0]) >= minShort) && exactly(toks, name) > 0
 }

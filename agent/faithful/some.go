@@ -95,10 +95,11 @@ type half struct {
 }
 
 // lacking contains the words that deny a value.
-var lacking = wordMap(`without lack lacks lacking missing none neither nor no not unknown ohne fehlt fehlen kein keine keinen weder
-	noch nicht unbekannt sans manque manquent aucun aucune ni pas inconnu inconnue inconnus sin falta faltan carecen ningún ninguno
-	ninguna senza manca mancano nessun nessuno nessuna né non sem faltam nenhum nenhuma nem não zonder ontbreekt ontbreken geen niet
-	bez brakuje ani nie без нет не отсутствует ни بدون دون ينقص تنقص ليس ليست لا`)
+var lacking = wordMap(`without lack lacks lacking missing none neither nor no not unknown ohne fehlt fehlen kein keine
+	keinen weder noch nicht unbekannt sans manque manquent aucun aucune ni pas inconnu inconnue inconnus
+	sin falta faltan carecen ningún ninguno ninguna senza manca mancano nessun nessuno nessuna né non
+	sem faltam nenhum nenhuma nem não zonder ontbreekt ontbreken geen niet bez brakuje ani nie без нет
+	не отсутствует ни بدون دون ينقص تنقص ليس ليست لا`)
 
 var lackingUnspaced = regexp.MustCompile(`无|無|缺|没|ない|なし|ません`)
 
@@ -125,7 +126,9 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	if !beside && len(rows) == 0 {
 		return len(named) == 0 || slices.ContainsFunc(toks, func(t token) bool { return t.part == toks[i].part && says(t) })
 	}
-	lacks := slices.ContainsFunc(toks, func(t token) bool { return lacking[t.folded] || lackingUnspaced.MatchString(t.text) })
+	lacks := slices.ContainsFunc(toks, func(t token) bool {
+		return lacking[t.folded] || lackingUnspaced.MatchString(t.text)
+	})
 	return slices.ContainsFunc(c.halves, func(h half) bool {
 		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) || h.lacks != lacks {
 			return false

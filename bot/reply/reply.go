@@ -254,8 +254,8 @@ func legible(labels map[string]string, lang string) map[string]string {
 	out := maps.Clone(labels)
 	maps.DeleteFunc(out, func(_, label string) bool {
 		latin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
-		name, _, other := cutLast(label, "@")
-		return other && readable(label) != label && strings.ContainsFunc(name, unicode.IsLetter) && !strings.ContainsFunc(name, latin)
+		name, _, _ := cutLast(label, "@")
+		return readable(label) != label && strings.ContainsFunc(name, unicode.IsLetter) && !strings.ContainsFunc(name, latin)
 	})
 	return out
 }
@@ -317,9 +317,9 @@ func several(table [][]rdf.Term) bool {
 // replacedClass matches the description of a variant that replaces the query's class.
 var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
-// withoutLabelColumns drops every column ?xLabel that the label service fills or that contains the labels shown with the
-// entities in column ?x, and likewise every column ?y if the query contains ?x rdfs:label ?y. An entity without a label gets the one in the
-// column.
+// withoutLabelColumns drops every column ?xLabel that the label service fills or that contains the labels shown with
+// the entities in column ?x, and likewise every column ?y if the query contains ?x rdfs:label ?y. An entity without a
+// label gets the one in the column.
 func withoutLabelColumns(r *forum.Reply, query string) {
 	of := labelled(query)
 	at := make(map[string]int, len(r.Vars))
