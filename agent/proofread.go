@@ -25,13 +25,11 @@ type header struct{ Column, Header string }
 
 // proofread has the model read the reply once more, as an editor would before posting it. The model sees the question,
 // the steps, the result and the faults that were found in the reply, and may change what it wrote: the outcome's short
-// answer, and the assumptions, open points and headers of a, the answer, which is nil if there is none. It returns the
-// faults that the model was shown. If the options do not ask for this, or if the model fails or its response cannot be
-// read, nothing changes.
-func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *Answer, faults []faithful.Fault) (
-	[]faithful.Fault, error) {
+// answer, and the assumptions, open points and headers of a, the answer, which is nil if there is none. If the options
+// do not ask for this, or if the model fails or its response cannot be read, nothing changes.
+func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *Answer, faults []faithful.Fault) error {
 	if !r.proofs || out.Short == "" || out.Asks != "" {
-		return nil, nil
+		return nil
 	}
 	w := wordingOf(out.Short, a)
 	data := map[string]any{"Reply": w, "Faults": faults, "Steps": r.state.Steps(), "SPARQL": "", "Shows": "",
@@ -47,13 +45,13 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "proofread", MaxTokens: 3000, JSON: true, Data: data})
 	var h *event.Halt
 	if errors.As(err, &h) {
-		return nil, nil // the reply can be posted as it is
+		return nil // the reply can be posted as it is
 	}
 	if err != nil || !ok {
-		return nil, err
+		return err
 	}
 	if w, ok = w.read(text); !ok {
-		return nil, nil
+		return nil
 	}
 	out.Short = w.Answer
 	if a != nil {
@@ -62,12 +60,12 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 			a.Headers[h.Column] = h.Header
 		}
 	}
-	return faults, nil
+	return nil
 }
 
 // address contains the word with which the fixed sentences of a reply address the asker, by language. Those of the
 // other languages avoid it.
-var address = map[string]string{"de": "du", "es": "tú", "fr": "vous", "nl": "je", "pl": "ty", "ru": "вы", "zh": "你"}
+var address = map[string]string{"de": "du", "es": "tú", "fr": "vous", "nl": "je", "pl": "ty", "ru": "вы", "zh": "您"}
 
 // wordingOf returns what the model wrote about an answer, which may be nil.
 func wordingOf(text string, a *Answer) wording {

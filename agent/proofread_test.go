@@ -39,8 +39,8 @@ func TestProofread(t *testing.T) {
 		{"a new fault stays", finish, []string{`{"answer": "The capital is Ruritania.", "open": "It has 7 rivers."}`, "It is Freedonia.", "It has 8."},
 			first, []string{"proofread", "mend", "mend"}},
 		{"echoes", finish, []string{`{"answer": "…", "assumed": "unchanged", "open": "(none)", "headers":{"city": "header"}}`}, first, []string{"proofread"}},
-		{"an old fault is not shown twice", strings.ReplaceAll(finish, "Tarburg is", "Tarburg and Ruritania are"),
-			[]string{`{"answer": "Tarburg is the capital. Ruritania is the capital."}`}, first, []string{"proofread"}},
+		{"a fault stays", strings.ReplaceAll(finish, "Tarburg is", "Tarburg and Ruritania are"),
+			[]string{`{"answer": "Tarburg is the capital. Ruritania is the capital."}`, "Ruritania is the capital."}, first, []string{"proofread", "mend"}},
 		{"a long header", finish, []string{`{"answer": "Tarburg is the capital.", "headers":{"city": "` + strings.Repeat("c", 41) + `"}}`},
 			first, []string{"proofread"}},
 	} {

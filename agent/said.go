@@ -27,7 +27,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 		}
 		c := faithful.New(faithful.Evidence{Question: strings.Join(seen, "\n"), Language: r.Language.Code})
 		before := out.Short
-		_, err := r.proofread(ctx, b, out, nil, unnamed(c, before))
+		err := r.proofread(ctx, b, out, nil, unnamed(c, before))
 		if out.Short = named(c, out.Short); out.Short == "" {
 			out.Short = named(c, before)
 		}
@@ -41,12 +41,12 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	}
 	c, notes := Checker(out.Asked, &a, r.Language.Code), r.noteChecker(&a, out.Asked)
 	before, notesBefore := out.Short, []string{a.Assumed, a.Open}
-	shown, err := r.proofread(ctx, b, out, &a,
+	err := r.proofread(ctx, b, out, &a,
 		slices.Concat(c.Faults(out.Short), unnamed(notes, a.Assumed), unnamed(notes, a.Open)))
 	if err != nil {
 		return err
 	}
-	if out.Short, err = r.supported(ctx, b, &a, out.Short, c.Faults, c.Keep, shown); err != nil {
+	if out.Short, err = r.supported(ctx, b, &a, out.Short, c.Faults, c.Keep); err != nil {
 		return err
 	}
 	if out.Short == "" {
@@ -55,7 +55,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	for i, note := range []*string{&a.Assumed, &a.Open} {
 		removed := *note == ""
 		*note, err = r.supported(ctx, b, &a, *note, func(s string) []faithful.Fault { return unnamed(notes, s) },
-			func(s string) string { return named(notes, s) }, shown)
+			func(s string) string { return named(notes, s) })
 		if err != nil {
 			return err
 		}
@@ -133,13 +133,10 @@ func LabelsIn(steps []Step) map[string]string {
 }
 
 // supported returns the part of a text about an answer that is supported, after the model had a chance to correct it.
-// faults and keep check a text. The model is not shown the faults that it was shown before.
+// faults and keep check a text.
 func (r *run) supported(ctx context.Context, b *event.Branch, a *Answer, text string,
-	faults func(string) []faithful.Fault, keep func(string) string, shown []faithful.Fault) (string, error) {
-	kept := keep(text)
-	found := slices.DeleteFunc(faults(text), func(f faithful.Fault) bool {
-		return slices.ContainsFunc(shown, func(s faithful.Fault) bool { return s.Piece == f.Piece })
-	})
+	faults func(string) []faithful.Fault, keep func(string) string) (string, error) {
+	kept, found := keep(text), faults(text)
 	if len(found) == 0 {
 		return kept, nil
 	}

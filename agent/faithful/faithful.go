@@ -451,11 +451,14 @@ func (c *Checker) scheme(iri string) {
 const minShort = 4
 
 // written returns the ways in which a name may be written: Diana for Diana, Princess of Wales. For a URL, these include
-// the form with www.
+// the form with www., and for a list such as "guitar, piano, voice", its elements.
 func written(name string, t rdf.Term) []string {
-	short, _, cut := strings.Cut(name, ", ")
-	if cut && utf8.RuneCountInString(short) >= minShort && !strings.Contains(short, "://") {
-		return []string{name, short}
+	if parts := strings.Split(name, ", "); len(parts) > 1 && !strings.Contains(parts[0], "://") {
+		if !t.IsLiteral() || strings.ContainsAny(name, "0123456789") {
+			parts = parts[:1]
+		}
+		short := func(part string) bool { return utf8.RuneCountInString(part) < minShort }
+		return append([]string{name}, slices.DeleteFunc(parts, short)...)
 	}
 	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
 		return []string{name, long}

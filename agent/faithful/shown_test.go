@@ -75,6 +75,18 @@ func TestSomeItems(t *testing.T) {
 	})
 }
 
+// The elements of a list in a cell are names, too.
+func TestListedNames(t *testing.T) {
+	players := Evidence{Language: "fr", Question: "qui joue d'au moins deux instruments ?", Query: "SELECT ?person ?instruments {}",
+		Labels: map[string]string{"Q1": "Justin Bieber", "Q2": "Scott Joplin"},
+		Table: &kg.Table{Vars: []string{"person", "instruments"}, Rows: [][]rdf.Term{{item("Q1"), rdf.String("guitar, piano, voice")},
+			{item("Q2"), rdf.String("guitar, piano")}}}}
+	compare(t, []sentence{
+		{players, "Justin Bieber joue de « guitar » et « voice ».", ""},
+		{players, "Justin Bieber joue de « guitar » et « drums ».", "drums"},
+	})
+}
+
 // A capitalized word that addresses the asker is not a name.
 func TestAddress(t *testing.T) {
 	for language, text := range map[string]string{"pl": "W danych Pana zapytanie nie działa.", "ru": "В данных по Вашему запросу ничего нет."} {
