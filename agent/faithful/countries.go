@@ -1,6 +1,7 @@
 package faithful
 
 import (
+	"strings"
 	"sync"
 
 	"golang.org/x/text/language"
@@ -29,7 +30,15 @@ func (c *Checker) country(label string) string {
 		return ""
 	}
 	if names := display.Regions(tag); names != nil {
-		return names.Name(r)
+		name := names.Name(r)
+		if form := peoplesRepublic[c.language]; form != "" && strings.HasPrefix(label, "People's Republic of ") {
+			name = form + " " + name
+		}
+		return name
 	}
 	return ""
 }
+
+// peoplesRepublic translates the form of government that is part of a country's label.
+var peoplesRepublic = map[string]string{"de": "Volksrepublik", "es": "República Popular", "fr": "République populaire",
+	"it": "Repubblica Popolare", "nl": "Volksrepubliek", "pt": "República Popular"}

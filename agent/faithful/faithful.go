@@ -65,6 +65,7 @@ type Checker struct {
 	some      map[float64]bool // numbers of rows that have a value, no value, or a label in a column
 	shown     map[float64]bool // counts in Evidence.Shown, which only a sentence without a name may have
 	shownRows []shownRow       // of the tables in Evidence.Shown
+	shownDays [][2]float64     // days and years of the dates in Evidence.Shown
 	longer    []string         // in Chinese and Japanese, labels and countries, which may contain other names
 	halves    []half           // for each column, the rows with and without a value
 	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
@@ -312,11 +313,6 @@ var compass = wordMap(`N S E W O NB ZB OL WL NL SL ª º`)
 var keywords = wordMap(`RDF XSD ISO IRI URI URL UTF ID IDs QID QIDs WDQS ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP
 	GROUP_CONCAT HAVING LANG LIMIT MAX
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
-
-// address contains the words that address the asker, and are capitalized out of politeness.
-var address = map[string]map[string]bool{"pl": wordMap(`pan pani państwo pana panu panią państwa państwu`), "es": wordMap(`usted ustedes`),
-	"it": wordMap(`lei suo sua suoi sue`), "pt": wordMap(`senhor senhora`),
-	"ru": wordMap(`вы вас вам вами ваш ваша ваше вашего вашей вашему вашем вашу ваши ваших`)}
 
 // part reports whether a word, give or take a final letter, is part of a name in the rows: Asia in Central Asian.
 func (c *Checker) part(t token) bool {

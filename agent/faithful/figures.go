@@ -217,7 +217,7 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named), beside(toks, named, i)); {
 		case pair:
 			open = append(open, i)
-		case !ok && !c.inShownRow(toks, named, i):
+		case !ok && !c.inShownRow(toks, named, i) && !c.onShownDay(toks, i) && !c.absent(toks, i):
 			unknown = append(unknown, t.text)
 		}
 	}

@@ -49,3 +49,8 @@ func (c *Checker) addLanguages(query string, t *kg.Table) {
 		}
 	}
 }
+
+// address contains the words that address the asker, and are capitalized out of politeness.
+var address = map[string]map[string]bool{"pl": wordMap(`pan pani państwo pana panu panią państwa państwu`), "es": wordMap(`usted ustedes`),
+	"it": wordMap(`lei suo sua suoi sue`), "pt": wordMap(`senhor senhora`),
+	"ru": wordMap(`вы вас вам вами ваш ваша ваше вашего вашей вашему вашем вашу ваши ваших`)}

@@ -60,6 +60,11 @@ func (c *Checker) readShown(text string) {
 			row, c.shown[n] = append(row, n), true
 		}
 	}
+	for _, m := range shownDay.FindAllStringSubmatch(text, -1) {
+		day, _ := strconv.Atoi(m[1] + m[4])
+		year, _ := strconv.Atoi(m[2] + m[3])
+		c.shownDays = append(c.shownDays, [2]float64{float64(day), float64(year)})
+	}
 	for line := range strings.Lines(text) {
 		cells := strings.Split(line, " | ")
 		if len(cells) < 2 {
@@ -101,6 +106,20 @@ func (c *Checker) readShown(text string) {
 			c.shownRows = append(c.shownRows, row)
 		}
 	}
+}
+
+// shownDay matches a day, as in "14 May 2016" and 2016-05-14, and captures the day and the year, in either order.
+var shownDay = regexp.MustCompile(`\b(\d{1,2}) \p{Lu}\p{Ll}+ (\d{4})\b|\b(\d{4})-\d\d-(\d\d)T`)
+
+// onShownDay reports whether the token at i is the day or the year of a date in [Evidence.Shown], and the sentence has
+// both.
+func (c *Checker) onShownDay(toks []token, i int) bool {
+	says := func(v float64) bool {
+		return slices.ContainsFunc(toks, func(t token) bool { return c.isNumber(t, v) })
+	}
+	return slices.ContainsFunc(c.shownDays, func(d [2]float64) bool {
+		return (c.isNumber(toks[i], d[0]) || c.isNumber(toks[i], d[1])) && says(d[0]) && says(d[1])
+	})
 }
 
 // shownDate matches a date and captures its year, month and day.

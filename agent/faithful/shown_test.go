@@ -75,6 +75,22 @@ func TestSomeItems(t *testing.T) {
 	})
 }
 
+// A year that the result skips may be denied, and in a note, a day that an earlier step showed may be named.
+func TestAbsentYears(t *testing.T) {
+	e := Evidence{Language: "es", Question: "¿en qué años fue elegido Kobe Bryant?", Query: "SELECT ?date {}",
+		Table: &kg.Table{Vars: []string{"date"}, Rows: [][]rdf.Term{{date("1998-01-01")}, {date("2000-01-01")}, {date("2002-01-01")}}},
+		Shown: "Nebula Award (Q194285): announcement date (P6949): 14 May 2016\n1 row\nx | d\n[item | dateTime]\nQ1 | 2011-03-09T00:00:00Z"}
+	compare(t, []sentence{
+		{e, "No hay ninguna elección en 1999 ni en 2001.", ""},
+		{e, "Fue elegido en 1999.", "1999"},
+		{e, "No hay ninguna elección en 1997.", "1997"},
+		{e, "Los datos dan el 14 de mayo de 2016.", ""},
+		{e, "Los datos dan el 15 de mayo de 2016.", "15 2016"},
+		{e, "Los datos dan el 9 de marzo de 2011.", ""},
+		{e, "Los datos dan el 9 de mayo de 2016.", "9 2016"},
+	})
+}
+
 // The elements of a list in a cell are names, too.
 func TestListedNames(t *testing.T) {
 	players := Evidence{Language: "fr", Question: "qui joue d'au moins deux instruments ?", Query: "SELECT ?person ?instruments {}",

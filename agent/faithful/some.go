@@ -2,6 +2,7 @@ package faithful
 
 import (
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -126,9 +127,7 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	if !beside && len(rows) == 0 {
 		return len(named) == 0 || slices.ContainsFunc(toks, func(t token) bool { return t.part == toks[i].part && says(t) })
 	}
-	lacks := slices.ContainsFunc(toks, func(t token) bool {
-		return lacking[t.folded] || lackingUnspaced.MatchString(t.text)
-	})
+	lacks := slices.ContainsFunc(toks, denies)
 	return slices.ContainsFunc(c.halves, func(h half) bool {
 		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) || h.lacks != lacks {
 			return false
@@ -147,6 +146,25 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 		return true
 	})
 }
+
+// absent reports whether the token at i is a year between the first and the last of a result's years that it does not
+// have, and the sentence denies it, as in "there is none for 1999".
+func (c *Checker) absent(toks []token, i int) bool {
+	first, last := math.Inf(1), math.Inf(-1)
+	for _, v := range c.values {
+		if yearWord.MatchString(strconv.FormatFloat(v.number, 'f', -1, 64)) {
+			first, last = min(first, v.number), max(last, v.number)
+			if c.is(toks[i], int(v.number)) {
+				return false
+			}
+		}
+	}
+	year, err := strconv.ParseFloat(toks[i].folded, 64)
+	return err == nil && first < year && year < last && slices.ContainsFunc(toks, denies)
+}
+
+// denies reports whether a token is a word that denies a value.
+func denies(t token) bool { return lacking[t.folded] || lackingUnspaced.MatchString(t.text) }
 
 // beside reports whether a name is before the token at i, as in "In Germany, 5 cities have no mayor", or in the same part
 // of the sentence.
