@@ -91,6 +91,17 @@ func TestAbsentYears(t *testing.T) {
 	})
 }
 
+// A count may follow the name of its only item.
+func TestCountAfterName(t *testing.T) {
+	films := Evidence{Language: "ja", Question: "宮崎駿監督の映画を公開年順に教えてください。", Query: "SELECT ?film ?date {}", Labels: map[string]string{"Q1": "Spirited Away"},
+		Table: &kg.Table{Vars: []string{"film", "date"}, Rows: [][]rdf.Term{{item("Q1"), date("2001-04-04")}, {item("Q2"), {}}, {item("Q3"), {}}}}}
+	compare(t, []sentence{
+		{films, "宮崎駿監督の作品は3件で、公開日があるのは「Spirited Away」の1件だけです。", ""},
+		{films, "公開日があるのは「Spirited Away」の2件だけです。", "2"},
+		{films, "黒澤明監督の作品は3件です。", "黒澤明監督の作品は"},
+	})
+}
+
 // The elements of a list in a cell are names, too.
 func TestListedNames(t *testing.T) {
 	players := Evidence{Language: "fr", Question: "qui joue d'au moins deux instruments ?", Query: "SELECT ?person ?instruments {}",

@@ -106,7 +106,7 @@ var lackingUnspaced = regexp.MustCompile(`无|無|缺|没|ない|なし|ませ�
 
 // ofSome reports whether the token at i is the number of rows or items that have or lack a value or a label, in a
 // sentence, or a part of one, without a name from the result, as in "only two of them have a label". If names follow,
-// they must be among these rows.
+// they must be among these rows; if there is one in the same part, they must be all of them.
 func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	if !slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return c.some[n.value] }) {
 		return false
@@ -117,8 +117,9 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	if !slices.ContainsFunc(toks, says) {
 		return false
 	}
-	rows := map[int]bool{}
+	rows, all := map[int]bool{}, map[int]bool{}
 	for _, n := range named {
+		maps.Copy(all, n.rows)
 		if n.from > i {
 			maps.Copy(rows, n.rows)
 		}
@@ -133,7 +134,7 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 			return false
 		}
 		if beside {
-			return maps.Equal(h.rows, rows)
+			return maps.Equal(h.rows, all)
 		}
 		if !slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) }) {
 			return false // "only" alone does not say what they have
