@@ -147,6 +147,7 @@ func New(e Evidence) *Checker {
 	c.read(e.Table, e.Labels)
 	c.readWindow(e.Query)
 	c.readTotals(e.Query, e.Table)
+	c.readLists(e.Query)
 	c.addLanguages(e.Query, e.Table)
 	c.compare(e.Table, e.Query)
 	c.stock = stockOf(base, c.known)

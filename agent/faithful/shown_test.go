@@ -91,6 +91,17 @@ func TestAbsentYears(t *testing.T) {
 	})
 }
 
+// The things that the query lists may be counted.
+func TestListedThings(t *testing.T) {
+	e := Evidence{Language: "pt", Question: "qual país tem mais línguas oficiais: a África do Sul ou a Etiópia?",
+		Query: "SELECT ?country ?language { VALUES ?country { wd:Q258 wd:Q115 } ?country wdt:P37 ?language }", Labels: map[string]string{"Q258": "South Africa", "Q1860": "English"},
+		Table: &kg.Table{Vars: []string{"country", "language"}, Rows: [][]rdf.Term{{item("Q258"), item("Q1860")}}}}
+	compare(t, []sentence{
+		{e, "Os dados não permitem dizer qual dos dois países tem mais línguas oficiais.", ""},
+		{e, "Os dados não permitem dizer qual dos três países tem mais línguas oficiais.", "três"},
+	})
+}
+
 // A count may follow the name of its only item.
 func TestCountAfterName(t *testing.T) {
 	films := Evidence{Language: "ja", Question: "宮崎駿監督の映画を公開年順に教えてください。", Query: "SELECT ?film ?date {}", Labels: map[string]string{"Q1": "Spirited Away"},

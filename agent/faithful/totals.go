@@ -2,6 +2,7 @@ package faithful
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,4 +108,16 @@ func (c *Checker) inWindow(toks []token, named []found, readings []number) bool 
 	}
 	return slices.ContainsFunc(toks, func(t token) bool { return t.text == "LIMIT" || t.text == "OFFSET" }) &&
 		slices.ContainsFunc(readings, func(n number) bool { return c.window[n.value] })
+}
+
+// valuesList matches a VALUES list of one variable.
+var valuesList = regexp.MustCompile(`(?i)\bVALUES\s+[?$][\pL\d_]+\s*\{([^}]*)\}`)
+
+// readLists reads the numbers of items in the query's VALUES lists, as in "which of the two countries".
+func (c *Checker) readLists(query string) {
+	for _, m := range valuesList.FindAllStringSubmatch(query, -1) {
+		if n := len(anyID.FindAllString(m[1], -1)); n > 1 {
+			c.free[float64(n)] = true
+		}
+	}
 }
