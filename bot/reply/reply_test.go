@@ -178,9 +178,11 @@ func TestNamedRowsFirst(t *testing.T) {
 	for _, tt := range []struct{ query, want string }{
 		{where, "Q2 Q4 Q1 Q3 Q5"},
 		{where + "ORDER BY ?year", "Q2 Q1 Q4 Q3 Q5"},
-		{where + "ORDER BY ?year ?work", "Q1 Q2 Q3 Q4 Q5"},
+		{where + "ORDER BY ?year ?work", "Q2 Q1 Q4 Q3 Q5"},
+		{where + "ORDER BY (!BOUND(?year)) ?year ?work", "Q2 Q1 Q4 Q3 Q5"},
+		{where + "ORDER BY DESC(YEAR(?year))", "Q2 Q1 Q4 Q3 Q5"},
+		{where + "ORDER BY ?workLabel", "Q1 Q2 Q3 Q4 Q5"},
 		{where + "ORDER BY ?place", "Q1 Q2 Q3 Q4 Q5"},
-		{where + "ORDER BY DESC(YEAR(?year))", "Q1 Q2 Q3 Q4 Q5"},
 		{"no query", "Q1 Q2 Q3 Q4 Q5"},
 	} {
 		var got []string

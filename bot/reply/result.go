@@ -14,7 +14,8 @@ import (
 )
 
 // Rows returns an answer's distinct rows in the order that a reply shows; [Figure].Row is an index into them. If the
-// query leaves their order open, rows whose first column has a label come first: a reader can do little with IDs alone.
+// query leaves their order open, or orders them by the IDs of items, rows whose first column has a label come first: a
+// reader can do little with IDs alone.
 func Rows(a *agent.Answer) [][]rdf.Term {
 	rows, vars := Distinct(a.Table.Rows), a.Table.Vars
 	short := func(row []rdf.Term) bool { return len(row) < len(vars) }
@@ -22,12 +23,15 @@ func Rows(a *agent.Answer) [][]rdf.Term {
 	if err != nil || q.Body == nil || len(vars) == 0 || slices.ContainsFunc(rows, short) {
 		return rows
 	}
-	var keys []int
-	for _, name := range sortedBy(a.SPARQL) {
-		keys = append(keys, slices.Index(vars, name))
-	}
-	if slices.Contains(keys, -1) || q.Body.OrderBy != nil && len(keys) < len(q.Body.OrderBy.Keys) {
-		return rows // sorted by something that the rows do not contain
+	var keys []int // columns that the order depends on
+	for _, name := range orderVars(q) {
+		k := slices.Index(vars, name)
+		if k < 0 {
+			return rows // sorted by something that the rows do not contain
+		}
+		if item := func(row []rdf.Term) bool { return row[0].IsIRI() }; k > 0 || !slices.ContainsFunc(rows, item) {
+			keys = append(keys, k) // the order of the items' IDs means nothing
+		}
 	}
 	tied := func(x, y []rdf.Term) bool {
 		return !slices.ContainsFunc(keys, func(k int) bool { return x[k] != y[k] })
@@ -46,6 +50,23 @@ func Rows(a *agent.Answer) [][]rdf.Term {
 		slices.SortStableFunc(rows[start:end], func(x, y []rdf.Term) int { return nameless(x) - nameless(y) })
 	}
 	return rows
+}
+
+// orderVars returns the variables in a query's ORDER BY.
+func orderVars(q *sparql.Query) []string {
+	var out []string
+	if q.Body.OrderBy == nil {
+		return nil
+	}
+	for _, key := range q.Body.OrderBy.Keys {
+		sparql.Inspect(key, func(n sparql.Node) bool {
+			if t, ok := n.(*sparql.Term); ok && t.Kind == sparql.Var {
+				out = append(out, t.Name)
+			}
+			return true
+		})
+	}
+	return out
 }
 
 // Distinct returns the distinct rows of a table. Rows that differ only in characters that are not shown, such as
