@@ -22,7 +22,8 @@ var countries = sync.OnceValue(func() map[string]language.Region {
 })
 
 // country returns the name of a country in the text's language if the label is its English name, and otherwise "". The
-// author of a text may translate names that the graph has only in English: Frankreich for France.
+// author of a text may translate names that the graph has only in English: Frankreich for France. The form of
+// government may be said with the name.
 func (c *Checker) country(label string) string {
 	r, ok := countries()[label]
 	tag, err := language.Parse(c.language)
@@ -30,11 +31,10 @@ func (c *Checker) country(label string) string {
 		return ""
 	}
 	if names := display.Regions(tag); names != nil {
-		name := names.Name(r)
-		if form := peoplesRepublic[c.language]; form != "" && strings.HasPrefix(label, "People's Republic of ") {
-			name = form + " " + name
+		if strings.HasPrefix(label, "People's Republic of ") {
+			c.parts.add(peoplesRepublic[c.language])
 		}
-		return name
+		return names.Name(r)
 	}
 	return ""
 }

@@ -63,7 +63,7 @@ type Checker struct {
 	free      map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
 	window    map[float64]bool // figures in LIMIT and OFFSET; only a sentence about these may contain them
 	some      map[float64]bool // numbers of rows that have a value, no value, or a label in a column
-	shown     map[float64]bool // counts in Evidence.Shown, which only a sentence without a name may have
+	shown     map[float64]bool // counts in Evidence.Shown and the query, for parts of sentences without a name
 	shownRows []shownRow       // of the tables in Evidence.Shown
 	shownDays [][2]float64     // days and years of the dates in Evidence.Shown
 	longer    []string         // in Chinese and Japanese, labels and countries, which may contain other names

@@ -214,10 +214,11 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 		if len(readings) == 0 || covered(named, i) || shared[i] || c.aboutQuery(toks, named, i) {
 			continue
 		}
-		switch ok, pair := c.supports(readings, counted, years, keys, len(named), beside(toks, named, i)); {
+		near := beside(toks, named, i) || len(named) > 0 && !saysHaving(toks, i)
+		switch ok, pair := c.supports(readings, counted, years, keys, len(named), near); {
 		case pair:
 			open = append(open, i)
-		case !ok && !c.inShownRow(toks, named, i) && !c.onShownDay(toks, i) && !c.absent(toks, i):
+		case !ok && !c.inShownRow(toks, named, i) && !c.onShownDay(toks, named, i) && !c.absent(toks, named, i):
 			unknown = append(unknown, t.text)
 		}
 	}
@@ -241,7 +242,7 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 
 // supports reports whether the result supports a figure with the given readings, and whether the figure must be
 // compared with the rows of a name. counted contains counts of the sentence's names, keys contains the rows that the
-// sentence is about, names is the number of its names, and beside is true if one is next to the figure.
+// sentence is about, names is the number of its names, and beside is true if the figure may be said about one of them.
 func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int,
 	beside bool) (ok, pair bool) {
 	for _, n := range readings {
@@ -379,7 +380,10 @@ func (c *Checker) paired(toks []token, named []found, open []int, years map[int]
 	for _, i := range open {
 		var rows map[int]bool
 		for _, n := range named {
-			if before && n.from < i || !before && n.from > i && rows == nil {
+			switch {
+			case before && n.from < i && !n.head && meet(rows, n.rows): // Justin Bieber plays guitar and was born in 1994
+				rows = both(rows, n.rows)
+			case before && n.from < i || !before && n.from > i && rows == nil:
 				rows = n.rows
 			}
 		}
@@ -406,6 +410,16 @@ func (c *Checker) respectively(toks []token, named []found, open []int, years ma
 		}
 	}
 	return true
+}
+
+func both(a, b map[int]bool) map[int]bool {
+	out := map[int]bool{}
+	for i := range a {
+		if b[i] {
+			out[i] = true
+		}
+	}
+	return out
 }
 
 func meet(a, b map[int]bool) bool {

@@ -25,7 +25,7 @@ type shownRow struct {
 	figures []shownFigure
 }
 
-// shownFigure is a figure in such a row; for the month and the day of a date, with the year that must be said with it.
+// shownFigure is a figure in such a row; for the month and the day of a date, with the year that must be next to it.
 type shownFigure struct {
 	number
 	year int
@@ -71,6 +71,7 @@ func (c *Checker) readShown(text string) {
 			continue
 		}
 		var row shownRow
+		named := false
 		for _, cell := range cells {
 			cell = strings.TrimSpace(cell)
 			if m := shownDate.FindStringSubmatch(cell); m != nil {
@@ -90,12 +91,15 @@ func (c *Checker) readShown(text string) {
 						row.figures = append(row.figures, shownFigure{number: n})
 					}
 				}
-			case len(cell) <= maxShown:
+			case len(cell) > maxShown:
+				named = true
+			default:
 				c.parts.add(cell)
 				c.addFigured(cell)
-				if len(row.names) > 0 { // a class or a gender, which other rows share
+				if named { // a class or a gender, which other rows share
 					continue
 				}
+				named = true
 				row.names = append(row.names, nameWords(name))
 				if id := anyID.FindString(cell); id != "" {
 					row.names = append(row.names, []string{fold(id)})
@@ -112,15 +116,44 @@ func (c *Checker) readShown(text string) {
 var shownDay = regexp.MustCompile(`\b(\d{1,2}) \p{Lu}\p{Ll}+ (\d{4})\b|\b(\d{4})-\d\d-(\d\d)T`)
 
 // onShownDay reports whether the token at i is the day or the year of a date in [Evidence.Shown], and the sentence has
-// both.
-func (c *Checker) onShownDay(toks []token, i int) bool {
-	says := func(v float64) bool {
-		return slices.ContainsFunc(toks, func(t token) bool { return c.isNumber(t, v) })
-	}
-	return slices.ContainsFunc(c.shownDays, func(d [2]float64) bool {
-		return (c.isNumber(toks[i], d[0]) || c.isNumber(toks[i], d[1])) && says(d[0]) && says(d[1])
+// both next to each other and no name from the result.
+func (c *Checker) onShownDay(toks []token, named []found, i int) bool {
+	return len(named) == 0 && slices.ContainsFunc(c.shownDays, func(d [2]float64) bool {
+		if d[0] < 1 || d[1] < 1 {
+			return false
+		}
+		if c.isNumber(toks[i], d[0]) {
+			return c.dated(toks, i, d[1])
+		}
+		for j := max(i-4, 0); j < min(i+5, len(toks)) && c.isNumber(toks[i], d[1]); j++ {
+			if c.isNumber(toks[j], d[0]) && c.dated(toks, j, d[1]) {
+				return true
+			}
+		}
+		return false
 	})
 }
+
+// dated reports whether the token at i is a day or a month with the given year: 14 May 2016, May 14, 2016, 14 de mayo
+// de 2016 or 2016年5月14日.
+func (c *Checker) dated(toks []token, i int, year float64) bool {
+	is := func(j int) bool { return j >= 0 && j < len(toks) && c.isNumber(toks[j], year) }
+	month := func(j int) bool { return utf8.RuneCountInString(toks[j].text) >= minMonth && !toks[j].figure }
+	switch {
+	case toks[i].number > 0:
+		return false
+	case is(i + 1):
+		return i > 0 && month(i-1)
+	case is(i + 2):
+		return month(i + 1)
+	case is(i + 4):
+		return toks[i+1].folded == "de" && strings.HasPrefix(toks[i+3].folded, "de")
+	}
+	return is(i-2) && unicase(toks[i-1].text) || is(i-4) && unicase(toks[i-3].text) && unicase(toks[i-1].text)
+}
+
+// minMonth is the minimum number of letters in the name of a month.
+const minMonth = 3
 
 // shownDate matches a date and captures its year, month and day.
 var shownDate = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)T`)
@@ -129,11 +162,8 @@ var shownDate = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)T`)
 var shownTail = regexp.MustCompile(` \([QPL]\d+\)$|@[a-z-]+$`)
 
 // inShownRow reports whether the token at i is a figure in a row of a table in [Evidence.Shown], and a name in that row
-// is the nearest one before or after it, as in "the Emu War has 3".
+// is the nearest one before it or, if there is none, the nearest one after it, as in "the Emu War has 3".
 func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
-	says := func(n float64) bool {
-		return slices.ContainsFunc(toks, func(t token) bool { return c.isNumber(t, n) })
-	}
 	before, after, last, first := make([]int, len(c.shownRows)), make([]int, len(c.shownRows)), -1, len(toks)
 	for _, n := range named {
 		if n.from < i {
@@ -159,11 +189,11 @@ func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
 		last, first = max(last, before[k]), min(first, after[k])
 	}
 	for k, r := range c.shownRows {
-		if (last < 0 || before[k] != last) && (first == len(toks) || after[k] != first) {
+		if (last < 0 || before[k] != last) && (last >= 0 || first == len(toks) || after[k] != first) {
 			continue
 		}
 		for _, f := range r.figures {
-			if (f.year == 0 || says(float64(f.year))) && c.isNumber(toks[i], f.value) {
+			if c.isNumber(toks[i], f.value) && (f.year == 0 || c.dated(toks, i, float64(f.year))) {
 				return true
 			}
 		}

@@ -99,6 +99,7 @@ type half struct {
 var lacking = wordMap(`without lack lacks lacking missing none neither nor no not unknown ohne fehlt fehlen kein keine
 	keinen weder noch nicht unbekannt sans manque manquent aucun aucune ni pas inconnu inconnue inconnus
 	sin falta faltan carecen ningún ninguno ninguna senza manca mancano nessun nessuno nessuna né non
+	don doesn didn haven hasn aren isn weren wasn
 	sem faltam nenhum nenhuma nem não zonder ontbreekt ontbreken geen niet bez brakuje ani nie без нет
 	не отсутствует ни بدون دون ينقص تنقص ليس ليست لا`)
 
@@ -118,17 +119,20 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 		return false
 	}
 	rows, all := map[int]bool{}, map[int]bool{}
+	listed := map[int]bool{} // the other parts of the sentence that have names
 	for _, n := range named {
 		maps.Copy(all, n.rows)
 		if n.from > i {
 			maps.Copy(rows, n.rows)
+			listed[toks[n.from].part] = toks[n.from].part != toks[i].part
 		}
 	}
 	beside := beside(toks, named, i)
 	if !beside && len(rows) == 0 {
 		return len(named) == 0 || slices.ContainsFunc(toks, func(t token) bool { return t.part == toks[i].part && says(t) })
 	}
-	lacks := slices.ContainsFunc(toks, denies)
+	// "five have a mayor, but not Metz" does not deny that five have one
+	lacks := slices.ContainsFunc(toks, func(t token) bool { return denies(t) && !listed[t.part] })
 	return slices.ContainsFunc(c.halves, func(h half) bool {
 		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) || h.lacks != lacks {
 			return false
@@ -149,23 +153,56 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 }
 
 // absent reports whether the token at i is a year between the first and the last of a result's years that it does not
-// have, and the sentence denies it, as in "there is none for 1999".
-func (c *Checker) absent(toks []token, i int) bool {
+// have, and the sentence, which has no name, denies it, as in "there is none for 1999" but not in "none before 1999".
+func (c *Checker) absent(toks []token, named []found, i int) bool {
+	year, err := strconv.ParseFloat(toks[i].folded, 64)
+	if err != nil || len(named) > 0 {
+		return false
+	}
 	first, last := math.Inf(1), math.Inf(-1)
 	for _, v := range c.values {
 		if yearWord.MatchString(strconv.FormatFloat(v.number, 'f', -1, 64)) {
 			first, last = min(first, v.number), max(last, v.number)
-			if c.is(toks[i], int(v.number)) {
-				return false
-			}
+		}
+		if v.number == year {
+			return false
 		}
 	}
-	year, err := strconv.ParseFloat(toks[i].folded, 64)
-	return err == nil && first < year && year < last && slices.ContainsFunc(toks, denies)
+	denied := false
+	for j, t := range toks {
+		if t.part != toks[i].part {
+			continue
+		}
+		if spans[t.folded] || limits[t.folded] || spansUnspaced.MatchString(t.text) {
+			return false
+		}
+		denied = denied || denies(t) && !withoutWords[t.folded] && (j < i || unicase(t.text))
+	}
+	return denied && first < year && year < last
 }
+
+// spans contains words for more than one year, and words that contradict a denial before them: not until 1999, not in
+// 1998 but in 1999.
+var spans = wordMap(`before after until till since through between but newer older later earlier prior except bis vor
+	nach seit erst zwischen sondern außer avant après jusqu depuis entre mais sauf antes después hasta
+	desde sino salvo prima dopo fino dal tra fra ma até depois mas exceto voor tot sinds tussen maar
+	behalve przed do od między lecz ale до после с между но а кроме قبل بعد حتى منذ بين بل إلا`)
+
+var spansUnspaced = regexp.MustCompile(`まで|以前|以降|から|より|以外|之前|之后|以后|直到|才|除`)
+
+// withoutWords contains the words in lacking that deny something else than what has the year: "a film of 1999 without a
+// director".
+var withoutWords = wordMap(`without unknown ohne unbekannt sans inconnu inconnue inconnus sin senza sem zonder bez без بدون دون`)
 
 // denies reports whether a token is a word that denies a value.
 func denies(t token) bool { return lacking[t.folded] || lackingUnspaced.MatchString(t.text) }
+
+// saysHaving reports whether the part of a sentence with the token at i says that something has or lacks a value.
+func saysHaving(toks []token, i int) bool {
+	return slices.ContainsFunc(toks, func(t token) bool {
+		return t.part == toks[i].part && (having[t.folded] || havingUnspaced.MatchString(t.text))
+	})
+}
 
 // beside reports whether a name is before the token at i, as in "In Germany, 5 cities have no mayor", or in the same part
 // of the sentence.

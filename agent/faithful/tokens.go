@@ -43,6 +43,9 @@ func tokens(s string) []token {
 		}
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		letters := t[len(digits):]
+		if digits != "" {
+			letters = strings.TrimLeft(letters, string(tatweel))
+		}
 		switch {
 		case len(digits) == 4 && decade.MatchString(t): // the 1990s
 			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true, part: part})

@@ -113,11 +113,12 @@ func (c *Checker) inWindow(toks []token, named []found, readings []number) bool 
 // valuesList matches a VALUES list of one variable.
 var valuesList = regexp.MustCompile(`(?i)\bVALUES\s+[?$][\pL\d_]+\s*\{([^}]*)\}`)
 
-// readLists reads the numbers of items in the query's VALUES lists, as in "which of the two countries".
+// readLists reads the numbers of items in the query's VALUES lists, as in "which of the two countries". They are counts
+// like those of earlier steps.
 func (c *Checker) readLists(query string) {
 	for _, m := range valuesList.FindAllStringSubmatch(query, -1) {
 		if n := len(anyID.FindAllString(m[1], -1)); n > 1 {
-			c.free[float64(n)] = true
+			c.shown[float64(n)] = true
 		}
 	}
 }
