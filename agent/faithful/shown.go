@@ -84,13 +84,16 @@ func (c *Checker) readShown(text string) {
 				continue
 			}
 			name := strings.TrimSpace(shownTail.ReplaceAllString(cell, ""))
-			switch {
-			case !strings.ContainsFunc(name, unicode.IsLetter):
+			letters := strings.ContainsFunc(name, unicode.IsLetter)
+			if !letters || named { // a figure, or a text about the thing in the row
 				for _, t := range tokens(cell) {
 					for _, n := range c.numbers(t) {
 						row.figures = append(row.figures, shownFigure{number: n})
 					}
 				}
+			}
+			switch {
+			case !letters:
 			case len(cell) > maxShown:
 				named = true
 			default:

@@ -16,7 +16,7 @@ func TestShownRows(t *testing.T) {
 		Labels: map[string]string{"Q1": "Gulf War", "Q2": "Pacific War", "Q8": "Emu War"},
 		Table:  &kg.Table{Vars: []string{"war", "participants"}, Rows: [][]rdf.Term{{item("Q1"), integer("12")}, {item("Q2"), integer("10")}}},
 		Shown: "Properties:\n  P1132 number of participants (quantity, 2 uses)\n3 rows\nthing | class | n | founded\n[item | item | integer | dateTime]\n" +
-			"Emu War (Q8) | military operation (Q645883) | 3 | 1932-11-02\nÉcole@fr | (no label) (Q3918) | 7 | 1209\n(no label) (Q151622) | 40 |\n"}
+			"Emu War (Q8) | military operation (Q645883) | 3 | 1932-11-02\nÉcole@fr | (no label) (Q3918) | 7 | 1209\nEl Camino (Q5) | 2019 American film by Vince Gilligan@en\n(no label) (Q151622) | 40 |\n"}
 	alone := wars
 	alone.Shown = ""
 	compare(t, []sentence{
@@ -25,6 +25,8 @@ func TestShownRows(t *testing.T) {
 		{wars, "The Emu War has 7.", "7"},
 		{wars, "The Pacific War has 3.", "3"},
 		{wars, "The École has 7.", ""},
+		{wars, "The El Camino is from 2019.", ""},
+		{wars, "The El Camino is from 2018.", "2018"},
 		{wars, "No war has a P1132.", ""},
 		{wars, "No war has a P1133.", "P1133"},
 		{wars, "Q151622 has 40.", ""},

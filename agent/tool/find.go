@@ -29,7 +29,7 @@ const (
 )
 
 type findArgs struct {
-	Names    []string `json:"names" about:"names or short noun phrases, each looked for on its own"`
+	Names    []string `json:"names" about:"names or short noun phrases, each looked for on its own; at most 10"`
 	Type     *string  `json:"type" enum:"item,property" about:"only these; both when left out"`
 	External *bool    `json:"external" about:"also properties that hold identifiers of other databases"`
 	KG       *string  `json:"kg" about:"name of the graph, when there are several"`
