@@ -197,6 +197,17 @@ func TestOtherFigures(t *testing.T) {
 	}
 }
 
+// Items are not said to lack a value that is a qualifier in the query.
+func TestMissingQualifiers(t *testing.T) {
+	for query, want := range map[string]int{"SELECT ?p { ?p p:P39 ?s . ?s ps:P39 wd:Q1 ; pq:P580 ?start }": 0, "SELECT ?p { ?p p:P39 ?s . ?s pq:P5800 ?x . ?p wdt:P580 ?start }": 1} {
+		out := &agent.Outcome{Language: "de", Answer: &agent.Answer{SPARQL: query, Table: &kg.Table{Vars: []string{"p"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q5")}}}},
+			Probed: &agent.Probed{Open: []event.Probe{{Kind: "condition", About: rdf.Entity + "P580", Before: 1, Come: 4}}}}
+		if got := New(out, "A", "O", "sb-1").Open; len(got) != want {
+			t.Errorf("%s: %+v", query, got)
+		}
+	}
+}
+
 // If a variant changes figures and not items, the first figure that it changes is shown with its new value.
 func TestNewFigures(t *testing.T) {
 	row := func(cells ...any) (row []rdf.Term) {

@@ -78,8 +78,10 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	table, labels := Rows(a), legible(a.Labels, lang)
 	r.Vars, r.Total, r.Equal = t.Vars, len(table), len(table) < len(t.Rows)
-	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { // stated below the table
-		return o.Kind == "joins" && r.Equal && o.Come == 0 && o.Gone == len(t.Rows)-len(table)
+	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {
+		told := o.Kind == "joins" && r.Equal && o.Come == 0 && o.Gone == len(t.Rows)-len(table) // below the table
+		lacks := o.Kind == "missing" || o.Kind == "condition"
+		return told || lacks && qualifier(a.SPARQL, o.ID) // which items do not lack
 	})
 	for _, row := range table[:forum.Shown(len(table))] {
 		cells := make([]forum.Cell, len(row))

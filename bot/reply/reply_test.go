@@ -194,3 +194,14 @@ func TestNamedRowsFirst(t *testing.T) {
 		}
 	}
 }
+
+// A search that was refused because of its arguments found nothing and is not listed.
+func TestRefusedSearch(t *testing.T) {
+	steps := []agent.Step{{Action: "find", Argument: `{"names": ["Drogon"]}`, Failure: kg.QueryFailed, Observation: "14 names are too many"},
+		{Action: "find", Argument: `{"names": ["Rhaegal"]}`}, {Action: "query", Argument: `{"sparql": "SELECT * {}"}`, Failure: kg.QueryFailed}}
+	out := &agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound}, Steps: steps}
+	got := New(out, "Ada", "Op", "sb-1").Steps
+	if len(got) != 2 || got[0].Kind != forum.StepSearch || !strings.Contains(got[0].Text, "Rhaegal") || !got[1].Failed {
+		t.Errorf("%+v", got)
+	}
+}

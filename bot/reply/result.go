@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -175,4 +176,9 @@ func differing(a, b []rdf.Term) int {
 		at = i
 	}
 	return at
+}
+
+// qualifier reports whether a query uses the property with an ID as a qualifier.
+func qualifier(query, id string) bool {
+	return id != "" && regexp.MustCompile("pq:"+regexp.QuoteMeta(id)+`\b`).MatchString(query)
 }

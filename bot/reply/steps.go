@@ -11,6 +11,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -64,6 +65,7 @@ func steps(out *agent.Outcome) []forum.Step {
 				step.Rows, step.Answer = len(Distinct(a.Table.Rows)), true // as in the table
 			}
 		}
+		refused := s.Failure == kg.QueryFailed && (kind == forum.StepSearch || kind == forum.StepLook)
 		switch kind {
 		case "":
 			continue
@@ -94,7 +96,9 @@ func steps(out *agent.Outcome) []forum.Step {
 				step.Kind, step.Text = forum.StepSearch, plain(s.Argument)
 			}
 		}
-		shown = append(shown, step)
+		if !refused { // a call with wrong arguments, for which nothing was done
+			shown = append(shown, step)
+		}
 	}
 	shown = withoutParts(shown)
 	return append(shown, lastStep(shown, out.Answer)...)
