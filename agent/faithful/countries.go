@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spinachbot/spinachbot/internal/rdf"
+
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 )
@@ -42,3 +44,21 @@ func (c *Checker) country(label string) string {
 // peoplesRepublic translates the form of government that is part of a country's label.
 var peoplesRepublic = map[string]string{"de": "Volksrepublik", "es": "República Popular", "fr": "République populaire",
 	"it": "Repubblica Popolare", "nl": "Volksrepubliek", "pt": "República Popular"}
+
+// readNames adds row i to the names that the term of a cell may have in a text; the other arguments are for [rowName].
+func (c *Checker) readNames(names map[string]*rowName, text string, term rdf.Term, i int, counts, head bool) {
+	translated := c.country(text) // or ""
+	c.parts.add(text)
+	c.parts.add(translated)
+	for _, name := range append(written(text, term), translated) {
+		if names[name] == nil {
+			names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}, counts: map[int]bool{},
+				whole: name != text && name == translated}
+		}
+		n := names[name]
+		n.rows[i], n.head = true, n.head || head
+		if counts {
+			n.counts[i] = true
+		}
+	}
+}

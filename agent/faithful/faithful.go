@@ -392,25 +392,11 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			if text == "" {
 				continue
 			}
-			c.parts.add(text)
 			if bare := term.IsIRI() && text == rdf.EntityID(term.Value); head < 0 && !bare { // no sentence is about IDs
 				head = col
 			}
-			translated := c.country(text) // or ""
-			c.parts.add(translated)
-			for _, name := range append(written(text, term), translated) {
-				if names[name] == nil {
-					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}, counts: map[int]bool{},
-						whole: name != text && name == translated}
-				}
-				names[name].rows[i] = true
-				if of := labelled(t.Vars, col); of > 0 {
-					names[name].counts[i] = true
-				} else if of == head {
-					names[name].head = true
-				}
-				names[name].head = names[name].head || col == head
-			}
+			of := labelled(t.Vars, col)
+			c.readNames(names, text, term, i, of > 0, col == head || of == 0 && head == 0)
 		}
 		if len(distinct) > 0 {
 			c.free[float64(len(distinct))] = true

@@ -183,15 +183,7 @@ func between(row []rdf.Term, i int) []value {
 // paired with a name. A count does not need a name. Any other figure from the result must belong to the name before it,
 // or to the name after it, consistently throughout the sentence.
 func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []string) {
-	counted := map[float64]bool{} // five of them lie in Pakistan
-	for _, n := range named {
-		if len(n.counts) > 0 {
-			counted[float64(len(n.rows))], counted[float64(len(n.counts))] = true, true
-		} else if len(n.rows) > 1 { // Riverdale has two rows
-			counted[float64(len(n.rows))] = true
-		}
-	}
-	years := map[int]bool{}
+	counted, years := countsOf(named), map[int]bool{}
 	for _, t := range toks {
 		years[0] = years[0] || eras[t.folded] || ancient.MatchString(t.text)
 		if more[t.folded] { // as in "K2 and thirteen others"
@@ -218,7 +210,7 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named), near); {
 		case pair:
 			open = append(open, i)
-		case !ok && !c.inShownRow(toks, named, i) && !c.onShownDay(toks, named, i) && !c.absent(toks, named, i):
+		case !ok && !c.elsewhere(toks, named, i):
 			unknown = append(unknown, t.text)
 		}
 	}
@@ -229,6 +221,25 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 		}
 	}
 	return unknown, unpaired
+}
+
+// countsOf returns the numbers of the names' rows, as in "five of them lie in Pakistan".
+func countsOf(named []found) map[float64]bool {
+	counted := map[float64]bool{}
+	for _, n := range named {
+		if len(n.counts) > 0 {
+			counted[float64(len(n.rows))], counted[float64(len(n.counts))] = true, true
+		} else if len(n.rows) > 1 { // Riverdale has two rows
+			counted[float64(len(n.rows))] = true
+		}
+	}
+	return counted
+}
+
+// elsewhere reports whether the figure at i is one of an earlier step, or a year that the result lacks and the sentence
+// denies.
+func (c *Checker) elsewhere(toks []token, named []found, i int) bool {
+	return c.inShownRow(toks, named, i) || c.onShownDay(toks, named, i) || c.absent(toks, named, i)
 }
 
 // aboutQuery reports whether the figure at i belongs to a statement about the query or about how data is stored, which

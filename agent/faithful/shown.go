@@ -40,6 +40,26 @@ func (c *Checker) readShown(text string) {
 	for _, code := range codes.FindAllString(text, -1) {
 		c.parts.add(code)
 	}
+	c.readCounts(text)
+	for _, m := range shownDay.FindAllStringSubmatch(text, -1) {
+		day, _ := strconv.Atoi(m[1] + m[4])
+		year, _ := strconv.Atoi(m[2] + m[3])
+		c.shownDays = append(c.shownDays, [2]float64{float64(day), float64(year)})
+	}
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, " | ")
+		if len(cells) < 2 {
+			continue
+		}
+		row := c.readRow(cells)
+		if len(row.names) > 0 && len(row.figures) > 0 {
+			c.shownRows = append(c.shownRows, row)
+		}
+	}
+}
+
+// readCounts collects the counts in a text.
+func (c *Checker) readCounts(text string) {
 	var rows float64 // of the table that the text is in
 	for _, m := range counts.FindAllStringSubmatch(text, -1) {
 		var row []float64
@@ -60,59 +80,50 @@ func (c *Checker) readShown(text string) {
 			row, c.shown[n] = append(row, n), true
 		}
 	}
-	for _, m := range shownDay.FindAllStringSubmatch(text, -1) {
-		day, _ := strconv.Atoi(m[1] + m[4])
-		year, _ := strconv.Atoi(m[2] + m[3])
-		c.shownDays = append(c.shownDays, [2]float64{float64(day), float64(year)})
-	}
-	for line := range strings.Lines(text) {
-		cells := strings.Split(line, " | ")
-		if len(cells) < 2 {
+}
+
+// readRow reads the cells of a table's row.
+func (c *Checker) readRow(cells []string) shownRow {
+	var row shownRow
+	named := false
+	for _, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		if m := shownDate.FindStringSubmatch(cell); m != nil {
+			year, _ := strconv.Atoi(m[1])
+			for k, part := range m[1:] {
+				if n, err := strconv.Atoi(part); err == nil && n > 0 {
+					row.figures = append(row.figures, shownFigure{number{value: float64(n)}, []int{0, year, year}[k]})
+				}
+			}
 			continue
 		}
-		var row shownRow
-		named := false
-		for _, cell := range cells {
-			cell = strings.TrimSpace(cell)
-			if m := shownDate.FindStringSubmatch(cell); m != nil {
-				year, _ := strconv.Atoi(m[1])
-				for k, part := range m[1:] {
-					if n, err := strconv.Atoi(part); err == nil && n > 0 {
-						row.figures = append(row.figures, shownFigure{number{value: float64(n)}, []int{0, year, year}[k]})
-					}
+		name := strings.TrimSpace(shownTail.ReplaceAllString(cell, ""))
+		letters := strings.ContainsFunc(name, unicode.IsLetter)
+		if !letters || named { // a figure, or a text about the thing in the row
+			for _, t := range tokens(cell) {
+				for _, n := range c.numbers(t) {
+					row.figures = append(row.figures, shownFigure{number: n})
 				}
+			}
+		}
+		switch {
+		case !letters:
+		case len(cell) > maxShown:
+			named = true
+		default:
+			c.parts.add(cell)
+			c.addFigured(cell)
+			if named { // a class or a gender, which other rows share
 				continue
 			}
-			name := strings.TrimSpace(shownTail.ReplaceAllString(cell, ""))
-			letters := strings.ContainsFunc(name, unicode.IsLetter)
-			if !letters || named { // a figure, or a text about the thing in the row
-				for _, t := range tokens(cell) {
-					for _, n := range c.numbers(t) {
-						row.figures = append(row.figures, shownFigure{number: n})
-					}
-				}
+			named = true
+			row.names = append(row.names, nameWords(name))
+			if id := anyID.FindString(cell); id != "" {
+				row.names = append(row.names, []string{fold(id)})
 			}
-			switch {
-			case !letters:
-			case len(cell) > maxShown:
-				named = true
-			default:
-				c.parts.add(cell)
-				c.addFigured(cell)
-				if named { // a class or a gender, which other rows share
-					continue
-				}
-				named = true
-				row.names = append(row.names, nameWords(name))
-				if id := anyID.FindString(cell); id != "" {
-					row.names = append(row.names, []string{fold(id)})
-				}
-			}
-		}
-		if len(row.names) > 0 && len(row.figures) > 0 {
-			c.shownRows = append(c.shownRows, row)
 		}
 	}
+	return row
 }
 
 // shownDay matches a day, as in "14 May 2016" and 2016-05-14, and captures the day and the year, in either order.

@@ -11,50 +11,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
+// some counts the cells of a column.
+type some struct {
+	bound, labeled, items, yes, not int
+	distinct                        map[string]bool
+	with, without, named, unnamed   map[int]bool    // rows
+	filled, all                     map[string]bool // items of the first column that have a value, and all of them
+}
+
 // readSome counts, for each column, the distinct values, the rows that have a value, the items of the first column that
 // have one and, for items, the rows that have a label.
 func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
-		bound, labeled, items, yes, not, distinct := 0, 0, 0, 0, 0, map[string]bool{}
-		with, without, named, unnamed := map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}
-		filled, all := map[string]bool{}, map[string]bool{} // items of the first column
-		for i, row := range t.Rows {
-			if len(row) > 0 {
-				all[row[0].Value] = true
-				filled[row[0].Value] = filled[row[0].Value] || col < len(row) && row[col].Bound()
-			}
-			if col < len(row) && row[col].Bound() {
-				with[i] = true
-			} else {
-				without[i] = true
-			}
-			if col >= len(row) || !row[col].Bound() {
-				continue
-			}
-			bound++
-			switch zero, err := strconv.ParseFloat(row[col].Value, 64); {
-			case row[col].Value == "true" && row[col].Datatype == rdf.XSDBoolean:
-				yes++
-			case row[col].Value == "false" && row[col].Datatype == rdf.XSDBoolean, err == nil && zero == 0:
-				not++
-			}
-			if t := row[col]; t.Datatype == "" || t.Datatype == rdf.XSDString || t.Datatype == rdf.XSDInteger {
-				distinct[t.Value] = true
-			}
-			if id := rdf.EntityID(row[col].Value); row[col].IsIRI() && id != "" {
-				items++
-				if label := labels[id]; label != "" && label != id {
-					labeled++
-					named[i] = true
-				} else {
-					unnamed[i] = true
-				}
-			}
-		}
-		if n := len(distinct); n > 1 && n < len(t.Rows) {
+		s := someOf(t, col, labels)
+		if n := len(s.distinct); n > 1 && n < len(t.Rows) {
 			c.free[float64(n)] = true
 		}
-		for k, rows := range []map[int]bool{with, without, named, unnamed} {
+		for k, rows := range []map[int]bool{s.with, s.without, s.named, s.unnamed} {
 			items := map[string]bool{}
 			for i := range rows {
 				if len(t.Rows[i]) > 0 {
@@ -63,14 +36,48 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 			}
 			c.halves = append(c.halves, half{rows, len(items), k%2 == 1})
 		}
-		maps.DeleteFunc(filled, func(_ string, has bool) bool { return !has })
-		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound, yes, not,
-			len(filled), len(all) - len(filled)} {
+		for _, n := range []int{s.bound, s.labeled, s.items - s.labeled, len(t.Rows) - s.bound, s.yes, s.not,
+			len(s.filled), len(s.all) - len(s.filled)} {
 			if n > 0 && n < len(t.Rows) {
 				c.some[float64(n)] = true
 			}
 		}
 	}
+}
+
+func someOf(t *kg.Table, col int, labels map[string]string) some {
+	s := some{distinct: map[string]bool{}, with: map[int]bool{}, without: map[int]bool{}, named: map[int]bool{},
+		unnamed: map[int]bool{}, filled: map[string]bool{}, all: map[string]bool{}}
+	for i, row := range t.Rows {
+		if len(row) > 0 {
+			s.all[row[0].Value] = true
+		}
+		if col >= len(row) || !row[col].Bound() {
+			s.without[i] = true
+			continue
+		}
+		s.bound++
+		s.with[i], s.filled[row[0].Value] = true, true
+		switch zero, err := strconv.ParseFloat(row[col].Value, 64); {
+		case row[col].Value == "true" && row[col].Datatype == rdf.XSDBoolean:
+			s.yes++
+		case row[col].Value == "false" && row[col].Datatype == rdf.XSDBoolean, err == nil && zero == 0:
+			s.not++
+		}
+		if t := row[col]; t.Datatype == "" || t.Datatype == rdf.XSDString || t.Datatype == rdf.XSDInteger {
+			s.distinct[t.Value] = true
+		}
+		if id := rdf.EntityID(row[col].Value); row[col].IsIRI() && id != "" {
+			s.items++
+			if label := labels[id]; label != "" && label != id {
+				s.labeled++
+				s.named[i] = true
+			} else {
+				s.unnamed[i] = true
+			}
+		}
+	}
+	return s
 }
 
 // having contains words that express that something has or lacks a value.

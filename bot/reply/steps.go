@@ -39,18 +39,7 @@ var stepKinds = map[string]string{
 // forum package's messages, and never quote the model.
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
-	used := map[string]bool{} // entities in the answer or, without an answer, in later arguments
-	named := map[string]bool{}
-	for _, s := range out.Steps {
-		for _, id := range entityInText.FindAllString(s.Argument, -1) {
-			used[id], named[id] = out.Answer == nil, true
-		}
-	}
-	if out.Answer != nil {
-		for id, label := range out.Answer.Labels {
-			used[id] = label != ""
-		}
-	}
+	used, named := usedIn(out)
 	labels := sync.OnceValue(func() map[string]string { return labelsIn(out) })
 	for _, s := range out.Steps {
 		kind, known := stepKinds[s.Action]
@@ -102,6 +91,23 @@ func steps(out *agent.Outcome) []forum.Step {
 	}
 	shown = withoutParts(shown)
 	return append(shown, lastStep(shown, out.Answer)...)
+}
+
+// usedIn returns the entities in the answer or, without an answer, in the arguments of the steps, and those in the
+// arguments.
+func usedIn(out *agent.Outcome) (used, named map[string]bool) {
+	used, named = map[string]bool{}, map[string]bool{}
+	for _, s := range out.Steps {
+		for _, id := range entityInText.FindAllString(s.Argument, -1) {
+			used[id], named[id] = out.Answer == nil, true
+		}
+	}
+	if out.Answer != nil {
+		for id, label := range out.Answer.Labels {
+			used[id] = label != ""
+		}
+	}
+	return used, named
 }
 
 // withoutParts leaves out each step that is followed by one that examines the same things and more.
