@@ -100,6 +100,7 @@ type value struct {
 	key    bool // in the first column
 	bc     bool // in a BC date, which the sentence must mark as BC
 	digits bool // must be written in digits
+	label  bool // in an item's label
 }
 
 // New returns a Checker for the evidence.

@@ -136,10 +136,24 @@ func figuresInLabel(t rdf.Term, labels map[string]string) []value {
 	var out []value
 	for _, w := range figureInText.FindAllString(labels[id], -1) {
 		if n, err := strconv.ParseFloat(w, 64); err == nil {
-			out = append(out, value{number: n, rows: map[int]bool{}, digits: true})
+			out = append(out, value{number: n, rows: map[int]bool{}, digits: true, label: true})
 		}
 	}
 	return out
+}
+
+// ofName reports whether the result has the figure at i only in labels, and the sentence has the whole name with the
+// figure elsewhere: "here are 13 films; the first is Apollo 13".
+func (c *Checker) ofName(toks []token, named []found, i int) bool {
+	readings := c.numbers(toks[i])
+	if slices.ContainsFunc(c.values, func(v value) bool {
+		return !v.label && slices.ContainsFunc(readings, func(n number) bool { return n.is(v.number) })
+	}) {
+		return false
+	}
+	return slices.ContainsFunc(named, func(n found) bool {
+		return slices.ContainsFunc(toks[n.from:n.to], func(t token) bool { return t.folded == toks[i].folded })
+	})
 }
 
 // listMark matches what usually separates values that a query joined.
@@ -208,9 +222,9 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 		}
 		near := beside(toks, named, i) || len(named) > 0 && !saysHaving(toks, i)
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named), near); {
-		case pair:
+		case pair && !c.ofName(toks, named, i):
 			open = append(open, i)
-		case !ok && !c.elsewhere(toks, named, i):
+		case pair || !ok && !c.elsewhere(toks, named, i):
 			unknown = append(unknown, t.text)
 		}
 	}

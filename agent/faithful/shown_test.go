@@ -104,6 +104,17 @@ func TestListedThings(t *testing.T) {
 	})
 }
 
+// A figure in a name is no count.
+func TestFigureOfName(t *testing.T) {
+	films := Evidence{Language: "fr", Question: "films", Query: "SELECT ?film ?date {} LIMIT 3", Labels: map[string]string{"Q1": "Apollo 13", "Q2": "True Lies", "Q3": "Alien"},
+		Table: &kg.Table{Vars: []string{"film", "date"}, Rows: [][]rdf.Term{{item("Q1"), date("1995-01-01")}, {item("Q2"), date("1994-07-15")}, {item("Q3"), date("1979-07-15")}}}}
+	compare(t, []sentence{
+		{films, "Voici 13 films ; le premier nom est Apollo 13.", "13"},
+		{films, "Voici 3 films ; le premier nom est Apollo 13.", ""},
+		{films, "Apollo 13 est de 1995.", ""},
+	})
+}
+
 // A count may follow the name of its only item.
 func TestCountAfterName(t *testing.T) {
 	films := Evidence{Language: "ja", Question: "宮崎駿監督の映画を公開年順に教えてください。", Query: "SELECT ?film ?date {}", Labels: map[string]string{"Q1": "Spirited Away"},
