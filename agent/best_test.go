@@ -241,7 +241,7 @@ func TestBestNotes(t *testing.T) {
 	if err != nil || out.Answer == nil || out.Answer.Assumed != "Tarland is meant, not another country." || out.Answer.Open != "" {
 		t.Fatalf("%v %+v", err, out.Answer)
 	}
-	if n := len(m.requests); n != 4 || m.requests[2].Purpose != "mend" || m.requests[3].Purpose != "mend" {
+	if n := len(m.requests); n != 4 || m.requests[2].Purpose != "correct" || m.requests[3].Purpose != "correct" {
 		t.Fatalf("%d requests", n)
 	}
 	last := m.requests[3].Messages[len(m.requests[3].Messages)-1].Content

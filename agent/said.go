@@ -140,7 +140,7 @@ func (r *run) supported(ctx context.Context, b *event.Branch, a *Answer, text st
 	if len(found) == 0 {
 		return kept, nil
 	}
-	again, err := r.mend(ctx, b, a, text, found)
+	again, err := r.correct(ctx, b, a, text, found)
 	if again = keep(said(again)); len(again) >= len(kept) {
 		kept = again
 	}
@@ -162,11 +162,11 @@ func headers(c *faithful.Checker, all map[string]string) map[string]string {
 	return out
 }
 
-// mend asks the model to rewrite a text about an answer. It returns "" if the model fails.
-func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string, faults []faithful.Fault) (
+// correct asks the model to rewrite a text about an answer. It returns "" if the model fails.
+func (r *run) correct(ctx context.Context, b *event.Branch, a *Answer, text string, faults []faithful.Fault) (
 	string, error) {
 	rest := slices.DeleteFunc([]string{a.Assumed, a.Open}, func(s string) bool { return s == "" || s == text })
-	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": text,
+	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "correct", MaxTokens: 1000, Data: map[string]any{"Text": text,
 		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names()),
 		"Named": r.Preset.Show.Rows.Named(a.Table, a.Names(), text), "Rest": strings.Join(rest, " "),
 		"Note": text == a.Assumed || text == a.Open}})

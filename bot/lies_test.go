@@ -92,7 +92,7 @@ func (l *liar) Complete(_ context.Context, req llm.Request) (*llm.Response, erro
 			ToolCalls: []llm.ToolCall{{ID: "c", Name: name, Arguments: string(b)}}}}}, err
 	}
 	switch {
-	case req.Purpose == "mend", req.Purpose == "proofread":
+	case req.Purpose == "correct", req.Purpose == "proofread":
 		l.asked++
 		text := l.second
 		if req.JSON {
