@@ -16,9 +16,8 @@ import (
 
 // compare checks what the model says against what was found, after the model has proofread it. If an answer's text
 // contains unsupported claims, the model corrects it once; sentences that are still unsupported are removed. The model
-// states in its own words what it
-// assumed, what it left open, and why there is no answer. In these texts, only figures and names are checked. What it
-// assumed and left open may also be corrected once.
+// states in its own words what it assumed, what it left open, and why there is no answer. In these texts, only figures
+// and names are checked. What it assumed and left open may also be corrected once.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}

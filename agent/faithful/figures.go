@@ -220,7 +220,7 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 		if len(readings) == 0 || covered(named, i) || shared[i] || c.aboutQuery(toks, named, i) {
 			continue
 		}
-		near := beside(toks, named, i) || len(named) > 0 && !saysHaving(toks, i)
+		near := nextToName(toks, named, i) || len(named) > 0 && !saysHaving(toks, i)
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named), near); {
 		case pair && !c.ofName(toks, named, i):
 			open = append(open, i)
@@ -267,14 +267,14 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 
 // supports reports whether the result supports a figure with the given readings, and whether the figure must be
 // compared with the rows of a name. counted contains counts of the sentence's names, keys contains the rows that the
-// sentence is about, names is the number of its names, and beside is true if the figure may be said about one of them.
+// sentence is about, names is the number of its names, and near is true if the figure may be said about one of them.
 func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int,
-	beside bool) (ok, pair bool) {
+	near bool) (ok, pair bool) {
 	for _, n := range readings {
 		for v := range c.free {
 			ok = ok || n.is(v)
 		}
-		ok = ok || counted[n.value] || !beside && c.shown[n.value]
+		ok = ok || counted[n.value] || !near && c.shown[n.value]
 	}
 	switch {
 	case ok || !c.inResult(readings, years, nil):

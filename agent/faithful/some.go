@@ -134,8 +134,8 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 			listed[toks[n.from].part] = toks[n.from].part != toks[i].part
 		}
 	}
-	beside := beside(toks, named, i)
-	if !beside && len(rows) == 0 {
+	near := nextToName(toks, named, i)
+	if !near && len(rows) == 0 {
 		return len(named) == 0 || slices.ContainsFunc(toks, func(t token) bool { return t.part == toks[i].part && says(t) })
 	}
 	// "five have a mayor, but not Metz" does not deny that five have one
@@ -144,7 +144,7 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 		if !c.is(toks[i], len(h.rows)) && !c.is(toks[i], h.items) || h.lacks != lacks {
 			return false
 		}
-		if beside {
+		if near {
 			return maps.Equal(h.rows, all)
 		}
 		if !slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) }) {
@@ -211,9 +211,9 @@ func saysHaving(toks []token, i int) bool {
 	})
 }
 
-// beside reports whether a name is before the token at i, as in "In Germany, 5 cities have no mayor", or in the same part
+// nextToName reports whether a name is before the token at i, as in "In Germany, 5 cities have no mayor", or in the same part
 // of the sentence.
-func beside(toks []token, named []found, i int) bool {
+func nextToName(toks []token, named []found, i int) bool {
 	return slices.ContainsFunc(named, func(n found) bool { return n.from < i || toks[n.from].part == toks[i].part })
 }
 
