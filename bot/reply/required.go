@@ -33,11 +33,14 @@ var rank = regexp.MustCompile(`(?i)\b(ranks?|rang|rango|classificação|ranga|ra
 
 // WithoutRequired drops the readings that the question excludes: things without a value that it demands ("which of them
 // have a location?"), other ends of a range if it states the limit or names a decade, and things that have ended if it
-// asks for current ones or the reply says that it lists those. It drops other ranks if the reply mentions ranks.
+// asks for current ones or the reply says that it lists those. It drops other ranks if the reply mentions ranks. It also
+// drops classes that would only remove rows: those rows mostly lack a statement of the class, and the asker sees them.
 func WithoutRequired(r *forum.Reply, question string) {
 	said := strings.Join([]string{r.Short, r.Assumed, r.LeftOpen}, "\n")
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {
 		switch o.Kind {
+		case "class":
+			return o.Come == 0 && o.Gone > 0
 		case "missing":
 			return demands(question, o.ID) || demands(question, o.Name)
 		case "ends", "ends_out":

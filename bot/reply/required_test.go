@@ -71,3 +71,12 @@ func TestRanksOnce(t *testing.T) {
 		}
 	}
 }
+
+// Another class is mentioned only if it adds rows or changes a figure.
+func TestNarrowerClass(t *testing.T) {
+	r := &forum.Reply{Open: []forum.Open{{Kind: "class", Name: "country", Other: "sovereign state", Gone: 1, Rows: []string{"Sudan"}},
+		{Kind: "class", Name: "a", Come: 2, Gone: 1}, {Kind: "class", Name: "b", Now: "12"}, {Kind: "subclasses_none", Name: "c", Gone: 3}}}
+	if WithoutRequired(r, "Which countries border Egypt?"); len(r.Open) != 3 || r.Open[0].Name != "a" {
+		t.Errorf("%+v", r.Open)
+	}
+}

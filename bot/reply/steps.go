@@ -174,7 +174,7 @@ func things(in string, labels func() map[string]string) []forum.Cell {
 	return cells
 }
 
-// maxStepQuery is the maximum length in bytes of a step's query that is linked.
+// maxStepQuery is the length in bytes up to which a step's query is linked.
 const maxStepQuery = 600
 
 // queryOf returns the query that a call ran and whether it is an ASK query. The query is "" if there is none or if it
