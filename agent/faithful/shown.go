@@ -19,7 +19,7 @@ var codes = regexp.MustCompile(`\b[A-Z][A-Z\d]{1,7}\b`)
 // maxShown is the maximum number of characters of a cell that is read as a name.
 const maxShown = 60
 
-// shownRow is a row of a table in [Evidence.Shown].
+// shownRow is a row of a table in [Evidence.Shown], or a thing with its description and its values.
 type shownRow struct {
 	names   [][]string // the words of each name
 	figures []shownFigure
@@ -32,7 +32,7 @@ type shownFigure struct {
 }
 
 // readShown collects the IDs, the counts and the codes in a text and the names and figures in its tables, whose cells
-// are separated by vertical bars.
+// are separated by vertical bars, and in the descriptions and values of things.
 func (c *Checker) readShown(text string) {
 	for _, id := range anyID.FindAllString(text, -1) {
 		c.ids[id] = true
@@ -46,16 +46,48 @@ func (c *Checker) readShown(text string) {
 		year, _ := strconv.Atoi(m[2] + m[3])
 		c.shownDays = append(c.shownDays, [2]float64{float64(day), float64(year)})
 	}
+	entry := -1 // the row of the last thing with a description, if there is one
 	for line := range strings.Lines(text) {
 		cells := strings.Split(line, " | ")
-		if len(cells) < 2 {
-			continue
-		}
-		row := c.readRow(cells)
-		if len(row.names) > 0 && len(row.figures) > 0 {
-			c.shownRows = append(c.shownRows, row)
+		switch {
+		case len(cells) > 1:
+			if row := c.readRow(cells); len(row.names) > 0 && len(row.figures) > 0 {
+				c.shownRows = append(c.shownRows, row)
+			}
+			entry = -1
+		case described.MatchString(line):
+			m := described.FindStringSubmatch(line)
+			entry = len(c.shownRows)
+			row := shownRow{names: [][]string{nameWords(m[1]), {fold(m[2])}}}
+			c.shownRows = append(c.shownRows, c.withFigures(row, m[3]))
+		case entry >= 0 && stated.MatchString(line):
+			c.shownRows[entry] = c.withFigures(c.shownRows[entry], stated.FindStringSubmatch(line)[1])
+		case !strings.HasPrefix(line, " "):
+			entry = -1
 		}
 	}
+}
+
+// described matches a thing with its ID and, if it has one, its description, and captures these; stated matches the values of one of its
+// properties that are neither things nor IDs.
+var (
+	described = regexp.MustCompile(`^ *([^ |(][^|(]*) \(([QL]\d+)\)(?:: (.*?))?(?: \(\d+ uses?\))?\n`)
+	stated    = regexp.MustCompile(`^ +[^|(]* \(P\d+\): ([^()"]*)\n`)
+)
+
+// withFigures adds the figures in a text about the row's thing.
+func (c *Checker) withFigures(row shownRow, text string) shownRow {
+	days := map[float64]int{}
+	for _, m := range shownDay.FindAllStringSubmatch(text, -1) {
+		day, _ := strconv.Atoi(m[1])
+		days[float64(day)], _ = strconv.Atoi(m[2])
+	}
+	for _, t := range tokens(text) {
+		for _, n := range c.numbers(t) {
+			row.figures = append(row.figures, shownFigure{number: n, year: days[n.value]})
+		}
+	}
+	return row
 }
 
 // readCounts collects the counts in a text.

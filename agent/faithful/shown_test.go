@@ -258,3 +258,35 @@ func TestReviewedOnceMore(t *testing.T) {
 		{arabic, "هناك 15ـ دولة.", "15"},
 	})
 }
+
+// Figures in notes that come from what a search or a page says about a thing.
+func TestDescriptions(t *testing.T) {
+	king := Evidence{Language: "it", Question: "dove ha studiato Martin Luther King?", Query: "SELECT ?school {}",
+		Labels: map[string]string{"Q418809": "Dreams", "Q8027": "Martin Luther King Jr.", "Q215489": "Coretta Scott King"},
+		Table:  &kg.Table{Vars: []string{"school"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}},
+		Shown: `"Dreams":
+  Dreams (Q418809): 1990 film by Akira Kurosawa and Ishirō Honda (12 uses)
+  High Court of Australia (Q1358798) (5 uses)
+Martin Luther King Jr. (Q8027): American Baptist minister and civil rights leader, opinion jo…
+  instance of (P31): human (Q5)
+  date of birth (P569): 15 January 1929
+  number of children (P1971): 4
+Coretta Scott King (Q215489)
+  date of birth (P569): 27 April 1927
+`}
+	german := king
+	german.Language, german.Question = "de", "Wo studierte Martin Luther King? Welche Filme gibt es?"
+	compare(t, []sentence{
+		{king, "Si intende Martin Luther King Jr., nato nel 1929.", ""},
+		{king, "Si intende Martin Luther King Jr., nato il 15 gennaio 1929.", ""},
+		{king, "Martin Luther King Jr. ha 4 figli.", ""},
+		{king, "Martin Luther King Jr. ha 12 figli.", "12"},
+		{king, "Martin Luther King Jr. è nato nel 1927.", "1927"},
+		{king, "Martin Luther King Jr. è nato nel 1990.", "1990"},
+		{king, "Coretta Scott King è nata nel 1927.", ""},
+		{king, "Coretta Scott King è nata nel 1929.", "1929"},
+		{german, "„Dreams“ ([[Q418809]]), laut Beschreibung ein Film von 1990, fehlt.", ""},
+		{german, "„Dreams“ (Q418809) ist laut Beschreibung von 1990.", ""},
+		{german, "„Dreams“ (Q418809) ist laut Beschreibung von 1929.", "1929"},
+	})
+}
