@@ -84,8 +84,8 @@ func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
 	classes, steps = known(order, classes), known(stepBins, steps)
 	slices.Sort(features)
 	features = slices.Compact(features)
-	choices("class of error", "k", true, classes)
-	choices("feature of the gold query", "q", true, features)
+	choices("error class", "k", true, classes)
+	choices("gold query feature", "q", true, features)
 	choices("steps", "s", true, steps)
 	for i := range items {
 		mark := func(kind string, values []string, v string) {

@@ -224,7 +224,7 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	for _, why := range []string{GoldEmpty, GoldFailed, GoldMissing} {
 		if ids := s.excludedFor(why); len(ids) > 0 {
-			fmt.Fprintf(w, "in no average (%s): %d: %s\n", why, len(ids), list(ids, 5))
+			fmt.Fprintf(w, "not averaged (%s): %d: %s\n", why, len(ids), list(ids, 5))
 		}
 	}
 	if len(s.FailedIDs) > 0 {

@@ -261,7 +261,7 @@ func TestEvalReport(t *testing.T) {
 		p.until(`(() => { const s = [...document.querySelectorAll(".choice")].find(l => l.textContent.startsWith(` + quote(label) + `)).querySelector("select"); s.value = ` + quote(value) + `; return s.value === ` + quote(value) + `; })()`)
 	}
 	all := eval[int](p, shown)
-	for _, label := range []string{"steps", "class of error", "feature of the gold query"} {
+	for _, label := range []string{"steps", "error class", "gold query feature"} {
 		found := eval[[]string](p, `[...[...document.querySelectorAll(".choice")].find(l => l.textContent.startsWith(`+quote(label)+`))?.querySelectorAll("option") ?? []].map(o => o.textContent)`)
 		if len(found) < 2 || found[0] != "all" {
 			t.Errorf("%s: the choices are %q", label, found)
