@@ -99,7 +99,7 @@ func (b *Bot) replies() limit.Replies {
 	return limit.Replies{PerHour: b.cfg.RepliesPerHour, PerDay: b.cfg.RepliesPerDay}
 }
 
-// recent returns the times of the last day's replies, including those whose outcome is still unknown.
+// recent returns the times of the replies from the past 24 hours, including those whose outcome is still unknown.
 func (b *Bot) recent(ctx context.Context) (times []time.Time, err error) {
 	recent, err := b.store.Entries(ctx, Filter{States: []State{Posting, Posted}, SavedSince: b.now().Add(-limit.Day)})
 	for _, r := range recent {

@@ -166,8 +166,8 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// cut returns the query according to the first parse, and whether that parse must be right because the query's braces
-// are balanced and all other parameters have plain names.
+// cut returns the query as found by the first parse. It also reports whether that parse is sure to be right, which is
+// the case if the query's braces are balanced and all other parameters have plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	arg, ok := t.Arg(r.text, queryParams...)
 	clean = true

@@ -197,8 +197,8 @@ var spans = wordMap(`before after until till since through between but newer old
 
 var spansUnspaced = regexp.MustCompile(`まで|以前|以降|から|より|以外|之前|之后|以后|直到|才|除`)
 
-// withoutWords contains the words in lacking that deny something else than what has the year: "a film of 1999 without a
-// director".
+// withoutWords contains the words in lacking that negate something other than what the year is about: "a film from 1999
+// without a director".
 var withoutWords = wordMap(`without unknown ohne unbekannt sans inconnu inconnue inconnus sin senza sem zonder bez без بدون دون`)
 
 // denies reports whether a token is a word that denies a value.

@@ -235,7 +235,7 @@ func (l *ledger) list(ctx context.Context, states []bot.State) error {
 	return nil
 }
 
-// warnOff warns that approved replies are not posted because posting is off.
+// warnOff warns that approved replies won't be posted because posting is off.
 func (l *ledger) warnOff(entries []*bot.Entry) {
 	n := 0
 	for _, en := range entries {

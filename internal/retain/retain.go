@@ -125,10 +125,10 @@ func (r *Retention) each(f func(path, key string, written time.Time) error) erro
 func gone(key string) string { return "gone " + key }
 
 // RemovedPosts erases the text of posts that have been missing from the forum page and its archive for longer than the
-// retention period. It also deletes the posts' trajectories, and their words in lessons. A post is considered present
-// as long as its words or its signature can be found. The archives of other pages are unknown, so posts there are
-// considered missing only if the page is missing. If a page cannot be read, or the archive is not at the expected
-// title, nothing is erased. Each other wiki has its own Retention.
+// retention period. It also deletes the posts' trajectories and any quotes from them in lessons. A post is considered
+// present as long as its text or its signature can be found. The archives of other pages are unknown, so posts there
+// are considered missing only if the page itself is missing. If a page cannot be read, or the archive is not at the
+// expected title, nothing is erased. Every other wiki has its own Retention.
 func (r *Retention) RemovedPosts(ctx context.Context) error {
 	if r.Removed < 0 {
 		return nil

@@ -236,8 +236,8 @@ func (s *Service) shown(e *kg.Error) *kg.Error {
 	return &clean
 }
 
-// netError assigns a kind to the error of a failed exchange. If the caller's context is done, it returns the context's
-// error.
+// netError assigns a kind to the error from a failed exchange. If the caller's context is done, it returns the
+// context's error.
 func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	var large *politehttp.TooLargeError
 	var refused *politehttp.RefusedError

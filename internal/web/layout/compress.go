@@ -25,7 +25,7 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// write sends an entire response, compressed if that is worthwhile.
+// write sends an entire response, compressing it if that is worth it.
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if len(body) < smallest || !takesGzip(r) {
