@@ -105,6 +105,8 @@ func (c *Checker) readCounts(text string) {
 				rows = n
 			case "unbound", "empty": // 21 rows, 20 empty: one with a value
 				row = append(row, rows)
+			case "statement", "statements": // nine statements, but seven rows: the answer leaves out two
+				row = append(row, float64(c.rows))
 			}
 			for _, other := range row { // 138 things, 65 with a value: 73 without one
 				c.shown[math.Abs(other-n)] = true

@@ -267,6 +267,7 @@ func TestDescriptions(t *testing.T) {
 		Shown: `"Dreams":
   Dreams (Q418809): 1990 film by Akira Kurosawa and Ishirō Honda (12 uses)
   High Court of Australia (Q1358798) (5 uses)
+3 statements of educated at (P69):
 Martin Luther King Jr. (Q8027): American Baptist minister and civil rights leader, opinion jo…
   instance of (P31): human (Q5)
   date of birth (P569): 15 January 1929
@@ -277,6 +278,8 @@ Coretta Scott King (Q215489)
 	german := king
 	german.Language, german.Question = "de", "Wo studierte Martin Luther King? Welche Filme gibt es?"
 	compare(t, []sentence{
+		{king, "Manca un istituto; i titoli sono 1.", ""},
+		{king, "Mancano 4 istituti.", "4"},
 		{king, "Si intende Martin Luther King Jr., nato nel 1929.", ""},
 		{king, "Si intende Martin Luther King Jr., nato il 15 gennaio 1929.", ""},
 		{king, "Martin Luther King Jr. ha 4 figli.", ""},
