@@ -23,20 +23,22 @@ var countries = sync.OnceValue(func() map[string]language.Region {
 	return out
 })
 
-// country returns the name of a country in the text's language if the label is its English name, and otherwise "". The
-// author of a text may translate names that the graph has only in English: Frankreich for France. The form of
-// government may be said with the name.
-func (c *Checker) country(label string) string {
-	r, ok := countries()[label]
-	tag, err := language.Parse(c.language)
-	if !ok || err != nil || c.language == "en" {
+// translated returns the name of a country or a language in the text's language if the label is its English name, and
+// otherwise "". The author of a text may translate names that the graph has only in English: Frankreich for France. The
+// form of government may be said with the name.
+func (c *Checker) translated(label string) string {
+	in, err := language.Parse(c.language)
+	if err != nil || c.language == "en" {
 		return ""
 	}
-	if names := display.Regions(tag); names != nil {
+	if r, ok := countries()[label]; ok && display.Regions(in) != nil {
 		if strings.HasPrefix(label, "People's Republic of ") {
 			c.parts.add(peoplesRepublic[c.language])
 		}
-		return names.Name(r)
+		return display.Regions(in).Name(r)
+	}
+	if l, ok := tongues()[label]; ok && display.Languages(in) != nil {
+		return display.Languages(in).Name(l)
 	}
 	return ""
 }
@@ -47,7 +49,7 @@ var peoplesRepublic = map[string]string{"de": "Volksrepublik", "es": "República
 
 // readNames adds row i to the names that the term of a cell may have in a text; the other arguments are for [rowName].
 func (c *Checker) readNames(names map[string]*rowName, text string, term rdf.Term, i int, counts, head bool) {
-	translated := c.country(text) // or ""
+	translated := c.translated(text) // or ""
 	c.parts.add(text)
 	c.parts.add(translated)
 	for _, name := range append(written(text, term), translated) {

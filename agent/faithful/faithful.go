@@ -138,7 +138,7 @@ func New(e Evidence) *Checker {
 			c.labels.add(label)
 		} else {
 			c.parts.add(label)
-			c.parts.add(c.country(label))
+			c.parts.add(c.translated(label))
 		}
 		c.addFigured(label)
 		c.ids[id] = true
@@ -157,7 +157,7 @@ func New(e Evidence) *Checker {
 			c.longer = append(c.longer, fold(l))
 		}
 		for english := range countries() {
-			c.longer = append(c.longer, fold(c.country(english)))
+			c.longer = append(c.longer, fold(c.translated(english)))
 		}
 	}
 	return c

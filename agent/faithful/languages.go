@@ -3,12 +3,23 @@ package faithful
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 )
+
+// tongues maps the English names of languages to their tags (CLDR).
+var tongues = sync.OnceValue(func() map[string]language.Tag {
+	out := map[string]language.Tag{}
+	for _, base := range display.Values.BaseLanguages() {
+		tag := language.Make(base.String())
+		out[display.English.Languages().Name(tag)] = tag
+	}
+	return out
+})
 
 // languageCode matches the codes of languages in a query: "ja,en", LANG(?x) = "ja", "Berlin"@de.
 var languageCode = regexp.MustCompile(`["',]([a-z]{2,3})\b|"@([a-z]{2,3})\b`)

@@ -293,3 +293,18 @@ Coretta Scott King (Q215489)
 		{german, "„Dreams“ (Q418809) ist laut Beschreibung von 1929.", "1929"},
 	})
 }
+
+// Languages that the graph has only in English have their names in the text's language.
+func TestTranslatedLanguages(t *testing.T) {
+	poland := Evidence{Language: "fr", Question: "Quelles langues parle-t-on en Pologne ?", Query: "SELECT ?langue {}",
+		Labels: map[string]string{"Q188": "German", "Q33690": "Kashubian", "Q9083": "Lithuanian"},
+		Table:  &kg.Table{Vars: []string{"langue"}, Rows: [][]rdf.Term{{item("Q188")}, {item("Q33690")}, {item("Q9083")}}}}
+	german := poland
+	german.Language, german.Question = "de", "Welche Sprachen spricht man in Polen?"
+	compare(t, []sentence{
+		{poland, "On y parle l'allemand, le kachoube et le lituanien.", ""},
+		{poland, "On y parle l'allemand et le tchèque.", "tchèque"},
+		{german, "Die Sprachen sind Deutsch, Kaschubisch und Litauisch.", ""},
+		{german, "Die Sprachen sind Deutsch und Tschechisch.", "Tschechisch"},
+	})
+}
