@@ -80,8 +80,12 @@ func (r *review) run(ctx context.Context, ids []string) error {
 
 // decide asks what to do with an entry until the input is valid. on is false if the review is over.
 func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bool, err error) {
+	prompt := where + "  approve, edit, reject, next, several, quit? "
+	if width := r.Width(); width > 0 && len(prompt) > width {
+		prompt = strings.Replace(prompt, "  ", "\n", 1)
+	}
 	for {
-		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, several, quit? ")
+		answer, err := r.ask(ctx, prompt)
 		if errors.Is(err, io.EOF) {
 			return false, nil
 		} else if err != nil {
