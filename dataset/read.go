@@ -86,7 +86,7 @@ func (f *itemReader) at(offset int) string {
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
-// syntax adds the position to a JSON error; base is the offset in the file of the text that was parsed.
+// syntax adds the position to a JSON error; base is the parsed text's offset in the file.
 func (f *itemReader) syntax(err error, base int) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {

@@ -36,7 +36,7 @@ type Page struct {
 	Threads []Thread `json:"threads"`
 }
 
-// Thread is a section of level 2 (or 1) with its comments in page order.
+// Thread is a level-2 (or level-1) section with its comments in page order.
 type Thread struct {
 	Heading  string    `json:"heading"` // as displayed, without markup
 	Level    int       `json:"level"`
