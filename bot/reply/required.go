@@ -3,8 +3,10 @@ package reply
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/faithful"
 	"github.com/spinachbot/spinachbot/forum"
 )
 
@@ -33,8 +35,9 @@ var rank = regexp.MustCompile(`(?i)\b(ranks?|rang|rango|classificação|ranga|ra
 
 // WithoutRequired drops the readings that the question excludes: things without a value that it demands ("which of them
 // have a location?"), other ends of a range if it states the limit or names a decade, and things that have ended if it
-// asks for current ones or the reply says that it lists those. It drops other ranks if the reply mentions ranks. It also
-// drops classes that would only remove rows: those rows mostly lack a statement of the class, and the asker sees them.
+// asks for current ones or the reply says that it lists those. It drops other ranks if the reply mentions ranks, or
+// how many rows there are with them. It also drops classes that would only remove rows: those rows mostly lack a
+// statement of the class, and the asker sees them.
 func WithoutRequired(r *forum.Reply, question string) {
 	said := strings.Join([]string{r.Short, r.Assumed, r.LeftOpen}, "\n")
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {
@@ -48,10 +51,16 @@ func WithoutRequired(r *forum.Reply, question string) {
 		case "past":
 			return current.MatchString(question) || current.MatchString(said)
 		case "ranks", "ranks_best":
-			return rank.MatchString(said)
+			return rank.MatchString(said) || o.Come > 0 && (says(said, r.Language, r.Total+o.Come) || says(said, r.Language, o.Come))
 		}
 		return false
 	})
+}
+
+// says reports whether a text contains a number, in digits or in words.
+func says(text, language string, n int) bool {
+	number := strconv.Itoa(n)
+	return faithful.Says(text, language, number) || regexp.MustCompile(`\b`+number+`\b`).MatchString(text)
 }
 
 // maxBetween is the maximum number of words between the verb and the value.

@@ -80,3 +80,14 @@ func TestNarrowerClass(t *testing.T) {
 		t.Errorf("%+v", r.Open)
 	}
 }
+
+// Other ranks are not mentioned if the reply says how many rows there are with them.
+func TestCountedRanks(t *testing.T) {
+	for said, want := range map[string]int{"The data names 11 cast members in all.": 0, "Seven more are less prominent.": 0,
+		"The data names four.": 1, "": 1} {
+		r := &forum.Reply{Language: "en", Total: 4, Assumed: said, Open: []forum.Open{{Kind: "ranks", Come: 7}}}
+		if WithoutRequired(r, "Who are the main actresses?"); len(r.Open) != want {
+			t.Errorf("%q: %+v", said, r.Open)
+		}
+	}
+}
