@@ -134,7 +134,7 @@ func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err 
 	return err
 }
 
-// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups. If so, answers to it are not read.
+// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups. If so, replies to it are not read.
 func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error) {
 	n, err := b.followups(ctx, p, e.Key, Posting, Posted)
 	if e.Kind == FollowUp {

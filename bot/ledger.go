@@ -239,7 +239,7 @@ type TracePage struct {
 	Not string `json:"not,omitempty"`
 }
 
-// Save records the attempts to post a reply. It is written before anything is sent.
+// Save records attempts to post a reply. The record is written before anything is sent.
 type Save struct {
 	BaseRev int64     `json:"base_rev"` // of the last attempt
 	Section int       `json:"section"`  // of the last attempt

@@ -6,7 +6,7 @@ import "strings"
 // start with the name of the data set: qlever.dev/wikidata/7Xyz1a.
 var qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 
-// LinksQuery reports whether a URL is a link to a query. On the given hosts of short links, every page except the front
+// LinksQuery reports whether a URL is a link to a query. On the given short-link hosts, every page except the front
 // page counts, because a short link hides its target. On a query service, the URL must contain a query or be a short
 // link to one.
 func LinksQuery(address string, hosts []string) bool {

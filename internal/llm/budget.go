@@ -244,7 +244,7 @@ func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*
 	return c.book(ctx, worst, w.Model)
 }
 
-// book books the maximum cost of a model call on both accounts.
+// book charges the maximum cost of a model call to both accounts.
 func (c *Client) book(ctx context.Context, worst Usage, model string) (*reservation, error) {
 	worst.USD = c.price(worst, model)
 	r := &reservation{c: c, model: model, allow: allowanceOf(ctx), worst: worst}

@@ -106,7 +106,7 @@ func (x *index) all(dir string) ([]entry, error) {
 	return out, nil
 }
 
-// Maximum number of bytes that the list reads from a file: for its first line, and at its end.
+// Maximum numbers of bytes that the list reads from the start of a file, for its first line, and from its end.
 const (
 	maxHead = 1 << 20
 	maxTail = 256 << 10
