@@ -160,7 +160,7 @@ func TestGenerateAtOnce(t *testing.T) {
 	}
 	says(t, req.Messages[0].Content, "endpoint https://query.example/sparql", "You have 3 tries in all")
 	says(t, req.Messages[1].Content, rivers, "Which rivers flow into the Rhine?\n```sparql\nSELECT ?r WHERE {\n  ?r wdt:P403 wd:Q584 . # mouth of the watercourse\n}\n```", "\"Lake Geneva\":\n- Lake Geneva (Q6420): lake in Europe",
-		"river (Q4022): 2,000 direct members", "mouth of the watercourse (P403) 90 %: lake (Q23397)")
+		"river (Q4022): 2,000 direct members", "mouth of the watercourse (P403) 90%: lake (Q23397)")
 	if len(req.Messages) != 2 {
 		t.Errorf("%d messages, want the rules and everything that was looked up", len(req.Messages))
 	}
@@ -278,7 +278,7 @@ func TestCheckFirst(t *testing.T) {
 	}
 	says(t, x.model.last("act"), "The query was not run",
 		"?r has the class river (Q4022), and 0 of its 2,000 members have P999.",
-		"Most frequent: mouth of the watercourse (P403) 90 %, length (P2043) 70 %.", "Write the corrected query, whole")
+		"Most frequent: mouth of the watercourse (P403) 90%, length (P2043) 70%.", "Write the corrected query, whole")
 	ms := x.model.requests[len(x.model.requests)-1].Messages
 	if len(ms) != 4 || ms[2].Role != llm.Assistant || !strings.Contains(ms[2].Content, "```sparql\n"+wrongQuery+"\n```") {
 		t.Errorf("the failed query is not in the conversation: %+v", ms)

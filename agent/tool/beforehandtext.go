@@ -161,7 +161,7 @@ func (q *questioned) shapeList(s *kg.Shape) string {
 			text += q.target(p.Property.ID, p.Targets[0])
 		}
 		if p.Coverage >= 0 {
-			text += fmt.Sprintf(" %.0f %%", 100*p.Coverage)
+			text += fmt.Sprintf(" %.0f%%", 100*p.Coverage)
 		}
 		list = append(list, text)
 	}

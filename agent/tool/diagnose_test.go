@@ -25,7 +25,7 @@ func TestPercent(t *testing.T) {
 		p    float64
 		all  bool
 		want string
-	}{{0.1, false, "<1 %"}, {50.4, false, "50 %"}, {99.9, false, ">99 %"}, {100, true, "100 %"}} {
+	}{{0.1, false, "<1%"}, {50.4, false, "50%"}, {99.9, false, ">99%"}, {100, true, "100%"}} {
 		if got := percent(tt.p, tt.all); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.p, got, tt.want)
 		}

@@ -307,10 +307,10 @@ func share(n, of int64) string {
 func percent(p float64, all bool) string {
 	switch {
 	case p < 1:
-		return "<1 %"
+		return "<1%"
 	case p > 99 && !all:
-		return ">99 %"
+		return ">99%"
 	default:
-		return fmt.Sprintf("%.0f %%", p)
+		return fmt.Sprintf("%.0f%%", p)
 	}
 }

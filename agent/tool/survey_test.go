@@ -83,24 +83,24 @@ Direct members: 3`},
 		{LabelsName, `{"ids":["Q1","Q2","Q3"],"languages":["en"]}`, "Q1: no label in en\nQ2: Tor@en\nQ3: no label in en"},
 		{LabelsName, `{"ids":["Q2","Q3"]}`, "Q2: Thor@de, Tor@en\nQ3 (no label)"},
 		{ProfileName, `{"property":"P39"}`, `position (P39): 5 statements
-ranks: normal 60 %, deprecated 20 %, preferred 20 %
-without a value: no value 20 %, unknown value 20 %
-qualifiers: start (P580) 20 %
-with a reference: 20 %
+ranks: normal 60%, deprecated 20%, preferred 20%
+without a value: no value 20%, unknown value 20%
+qualifiers: start (P580) 20%
+with a reference: 20%
 examples: Tar@de (Q1) → King of Tarland (Q10); Tar@de (Q1) → Q12 (no label); Tar@de (Q1) → (unknown value)`},
 		{ProfileName, `{"property":"P569","of":"?x wdt:P31 wd:Q5"}`, `P569 (no label): 1 statement
-ranks: normal 100 %
-precision of times: year 100 %
+ranks: normal 100%
+precision of times: year 100%
 qualifiers: none
 with a reference: none
 examples: Tar@de (Q1) → 1 January 1880`},
 		{ProfileName, `{"property":"P569","of":"Q11"}`, "P569 (no label) has no statements there."},
 		{ProfileName, `{"of":"?o ^wdt:P39 ?item"}`, `2 things
 members have
-  P31 100 %
-  position (P39) 100 %
-  P569 [p only] 50 % ?
-classes: human (Q5) 100 %
+  P31 100%
+  position (P39) 100%
+  P569 [p only] 50% ?
+classes: human (Q5) 100%
 examples: Tar@de (Q1), Tor (Q2)`},
 		{ProfileName, `{"of":"Q11"}`, "Nothing fits Q11: no thing is found by it."},
 	} {
@@ -199,7 +199,7 @@ func TestSurveyOnAnyGraph(t *testing.T) {
 			"c:f1 (no label), c:address (no label): 1 statement\n- []\n    c:no (no label): 3\n    c:street (no label): Weg"},
 		{HierarchyName, `{"id":"<http://example.org/c/f1>"}`,
 			"c:f1 (no label)\n  is a Firma@de (c:Firm)\n    a kind of c:Body (no label)"},
-		{ProfileName, `{"property":"c:seat"}`, "c:seat (no label): 2 statements\nvalues: string 50 %\nexamples: c:f1 (no label) → c:t1 (no label); c:f1 (no label) → Bonn"},
+		{ProfileName, `{"property":"c:seat"}`, "c:seat (no label): 2 statements\nvalues: string 50%\nexamples: c:f1 (no label) → c:t1 (no label); c:f1 (no label) → Bonn"},
 	} {
 		if got := run(t, env, tt.tool, tt.args); got.Text != tt.want {
 			t.Errorf("%s %s: %s got\n%s\nwant\n%s", tt.tool, tt.args, got.Failure, got.Text, tt.want)

@@ -120,7 +120,7 @@ func TestShapeHints(t *testing.T) {
 	}
 	env.Source.Shapes, env.Show.Why, env.Diagnose, env.Show.Shapes = m, false, false, true
 	got := run(t, env, ExecuteName, `{"query":"SELECT ?x { ?x wdt:P31 wd:Q5 ; wdt:P279 ?c }"}`).Text
-	want := "What the graph holds: ?x has the class human (Q5), and 0 of its 3 members have P279. Most frequent: P31 100 %, position (P39) 67 %, P569 33 %."
+	want := "What the graph holds: ?x has the class human (Q5), and 0 of its 3 members have P279. Most frequent: P31 100%, position (P39) 67%, P569 33%."
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got %s", got)
 	}

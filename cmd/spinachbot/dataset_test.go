@@ -206,7 +206,7 @@ func TestDatasetSplitAndCard(t *testing.T) {
 		t.Errorf("another form with --force: %d %s", code, errs)
 	}
 	code, out, errs := call(t, "dataset", "card", "--name", "Forum bench", dir)
-	if code != exitOK || !strings.Contains(out, "# Forum bench") || !strings.Contains(out, "observed agreement 100 %") ||
+	if code != exitOK || !strings.Contains(out, "# Forum bench") || !strings.Contains(out, "observed agreement 100%") ||
 		!strings.Contains(out, "clauses") {
 		t.Errorf("card: %d %s %s", code, out, errs)
 	}

@@ -237,7 +237,7 @@ func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Desc
 	d.Annotators = len(people)
 	for i, a := range annotate.Agreements(annotate.FirstVerdicts(events)) {
 		// omit names, because a card is public
-		line := fmt.Sprintf("Pair %d: %d candidates in common, observed agreement %.0f %%", i+1, a.N, 100*a.Observed)
+		line := fmt.Sprintf("Pair %d: %d candidates in common, observed agreement %.0f%%", i+1, a.N, 100*a.Observed)
 		if a.Kappa != nil {
 			line += fmt.Sprintf(", Cohen's kappa %.2f", *a.Kappa)
 		}

@@ -19,7 +19,7 @@ import (
 const evalCalibrateDoc = `Fits the confidence, the probability that an answer is right, to finished runs: a logistic
 model over the features that each run's trajectory has at its end. It prints the weights and how good they are on
 questions that were held out (cross-validation by question): Brier score, reliability, and the share of questions
-answered wrongly when only the surest 50, 70 and 90 % are answered.
+answered wrongly when only the surest 50, 70 and 90% are answered.
 
 With --out the weights are written to a file. The program uses those that it was built with
 (agent/confidence/weights.json). With --measure nothing is fitted: the weights in a file, or with the word builtin the

@@ -50,7 +50,7 @@ type Pair struct {
 	A        string   `json:"a"`
 	B        string   `json:"b"`
 	F1       float64  `json:"f1_difference"`
-	Interval Interval `json:"f1_interval"` // 95 %, paired bootstrap
+	Interval Interval `json:"f1_interval"` // 95%, paired bootstrap
 	EM       float64  `json:"em_difference"`
 	OnlyA    int      `json:"em_only_a"`
 	OnlyB    int      `json:"em_only_b"`

@@ -216,7 +216,7 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	}
 	var page bytes.Buffer
 	r.WriteMarkdown(&page)
-	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "95 % interval") ||
+	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "95% interval") ||
 		!strings.Contains(page.String(), "Nothing can be compared") {
 		t.Errorf("%v: the report contains a comparison without common items", err)
 	}

@@ -103,7 +103,7 @@ func QualityTables(names []string, all []confidence.Quality) []Table {
 		"of the answers", "drawn at random"},
 		Note: "Shares are of all runs, including those without an answer, except for the share of wrong answers."}
 	tables := []Table{sums, cuts}
-	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	percent := func(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 	for i, q := range all {
 		tables[0].Rows = append(tables[0].Rows, cells(names[i], fmt.Sprint(q.N), percent(q.Right),
 			fmt.Sprintf("%.4f", q.Brier), fmt.Sprintf("%.4f", q.Base), fmt.Sprintf("%.4f", q.ECE)))

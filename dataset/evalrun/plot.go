@@ -166,7 +166,7 @@ func reliability(title string, names []string, colors []int, all []Calibration) 
 			r := 3 + 14*math.Sqrt(float64(b.N)/float64(c.N))
 			s.line(x(b.Confidence), y(b.Confidence), x(b.Confidence), y(b.Right), "gap")
 			s.Circle(x(b.Confidence), y(b.Right), r, fmt.Sprintf(`class="dot s%d"`, colors[i]%seriesColors),
-				fmt.Sprintf("%s: %d answers with confidence %.2f, %.0f %% right, F1 %.1f", names[i], b.N, b.Confidence,
+				fmt.Sprintf("%s: %d answers with confidence %.2f, %.0f%% right, F1 %.1f", names[i], b.N, b.Confidence,
 					100*b.Right, 100*b.F1))
 		}
 		s.text(left+side+24, top+16+float64(i)*62, "label", "start", text.Clip(names[i], 30))

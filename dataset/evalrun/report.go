@@ -213,7 +213,7 @@ func (r *Report) binTable(title, what string, of func(RunReport) []Bin, f1 bool)
 			}
 			row = append(row, Cell{Text: strconv.Itoa(b.N)})
 			if !f1 {
-				row = append(row, Cell{Text: fmt.Sprintf("%.1f %%", 100*b.Share)})
+				row = append(row, Cell{Text: fmt.Sprintf("%.1f%%", 100*b.Share)})
 			}
 			at = append(at, len(row))
 			n := number{math.NaN(), "–"}
@@ -238,7 +238,7 @@ func binned(title string, bins []Bin, metric string) Table {
 		if b.N > 0 {
 			f1 = points(b.F1)
 		}
-		t.Rows = append(t.Rows, cells(b.Label, strconv.Itoa(b.N), fmt.Sprintf("%.2f %%", 100*b.Share), f1))
+		t.Rows = append(t.Rows, cells(b.Label, strconv.Itoa(b.N), fmt.Sprintf("%.2f%%", 100*b.Share), f1))
 	}
 	return t
 }
@@ -283,7 +283,7 @@ func (r *Report) classTable() Table {
 			}
 			share := "–"
 			if total > 0 && c != ServiceError {
-				share = fmt.Sprintf("%.0f %%", 100*float64(wrong)/float64(total))
+				share = fmt.Sprintf("%.0f%%", 100*float64(wrong)/float64(total))
 			}
 			any = any || all > 0
 			row = append(row, cells(strconv.Itoa(all), strconv.Itoa(wrong), share)...)

@@ -356,7 +356,7 @@ func thousands(bins []Bin) []Bin {
 }
 
 func tip(name string, b Bin) string {
-	return fmt.Sprintf("%s, %s: %d items, %.1f %%, F1 %.1f, EM %.1f", name, b.Label, b.N, 100*b.Share,
+	return fmt.Sprintf("%s, %s: %d items, %.1f%%, F1 %.1f, EM %.1f", name, b.Label, b.N, 100*b.Share,
 		100*b.F1, 100*b.EM)
 }
 

@@ -36,7 +36,7 @@ func TestMDE(t *testing.T) {
 		t.Errorf("155 items: %.4f, want 0.090", got)
 	}
 	if s := math.Round(1000*(0.214+got)) / 10; s != 30.4 {
-		t.Errorf("155 items: from %v %%, want 30.4", s)
+		t.Errorf("155 items: from %v%%, want 30.4", s)
 	}
 	// If there are no losses, the fraction of discordant items equals the difference: √n·d = 1.96·√d + 0.84·√(d−d²). By
 	// hand, for n = 100, d = 0.0764 yields 0.764 on the left and 0.5417 + 0.2236 = 0.7653 on the right.

@@ -97,7 +97,7 @@ func shareText(n, of int) string {
 	if of == 0 {
 		return fmt.Sprint(n)
 	}
-	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
+	return fmt.Sprintf("%d (%.1f%%)", n, 100*float64(n)/float64(of))
 }
 
 // lost describes the losses between two bars. A reason that applies to two bars, such as a query that parses but is

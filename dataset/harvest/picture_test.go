@@ -42,7 +42,7 @@ func TestPicture(t *testing.T) {
 				t.Fatalf("%v in\n%s", err, b.String())
 			}
 		}
-		for _, want := range []string{"2780 (81.5 %)",
+		for _, want := range []string{"2780 (81.5%)",
 			"− 632: no query 610, only our bot posted a query 8, short link leads to no query 14", ">2019</text>",
 			"3 discussions are not finished; 4 are gone from their pages", ">280</text>",
 			"− 126: update 2, syntax error 98, service not allowed 26<",

@@ -43,7 +43,7 @@ func (r *Report) Charts() []Chart {
 				break
 			}
 			out = append(out, bar{one.Name, []float64{one.Share},
-				[]string{fmt.Sprintf("%d (%.1f %%)", one.Count, 100*one.Share)}})
+				[]string{fmt.Sprintf("%d (%.1f%%)", one.Count, 100*one.Share)}})
 		}
 		return out
 	}
@@ -138,7 +138,7 @@ func columnsOf(title, subtitle string, shares []Share) string {
 		rows := make([]bar, len(shares))
 		for i, s := range shares {
 			rows[i] = bar{s.Name, []float64{float64(s.Count)},
-				[]string{fmt.Sprintf("%d (%.1f %%)", s.Count, 100*s.Share)}}
+				[]string{fmt.Sprintf("%d (%.1f%%)", s.Count, 100*s.Share)}}
 		}
 		return bars(title, subtitle, nil, rows)
 	}
@@ -154,7 +154,7 @@ func columnsOf(title, subtitle string, shares []Share) string {
 		svg.Rect(x+pitch*.14, bottom-h, pitch*.72, h, filled(0), "")
 		svg.Text(x+pitch/2, bottom-h-8, fmt.Sprint(s.Count), `text-anchor="middle" font-size="13" `+quiet)
 		svg.Text(x+pitch/2, bottom+22, s.Name, `text-anchor="middle"`)
-		svg.Text(x+pitch/2, bottom+42, fmt.Sprintf("%.1f %%", 100*s.Share),
+		svg.Text(x+pitch/2, bottom+42, fmt.Sprintf("%.1f%%", 100*s.Share),
 			`text-anchor="middle" font-size="12" `+quiet)
 	}
 	svg.Line(32, bottom, chartWidth-32, bottom, `stroke="`+chart.Grid+`"`)

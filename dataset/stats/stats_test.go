@@ -129,7 +129,7 @@ func TestWriteText(t *testing.T) {
 	}
 	for _, want := range []string{"4 items (grasp)", "this file, on the tree     3.33         1.00       1.33",
 		"published: SPINACH     8.89         2.50", "  properties          3\n",
-		"  10+  1  50.0 %", "  10th  3,606,300  Q2\n", "median 1 words", "  2019  1  25.0 %",
+		"  10+  1  50.0%", "  10th  3,606,300  Q2\n", "median 1 words", "  2019  1  25.0%",
 		"of the features: 1 query\n", "  d: line 1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -206,7 +206,7 @@ func TestSharedBenchmarks(t *testing.T) {
 		"order-by": 28, "statement": 37, "value-node": 5, "named-subquery": 8,
 		"values": 17, "bind": 11, "union": 12, "minus": 10} {
 		if got := 100 * have[name].Share; got < percent-1 || got > percent+1 {
-			t.Errorf("dev: %s in %.1f %% of the queries, published %v %%", name, got, percent)
+			t.Errorf("dev: %s in %.1f%% of the queries, published %v%%", name, got, percent)
 		}
 	}
 	qald := sharedReport(t, "data/spinach/qald10-outputs.json")

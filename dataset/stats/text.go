@@ -117,7 +117,7 @@ func (r *Report) WriteText(w io.Writer) error {
 
 func printShares(print func(io.Writer, string, ...any), w io.Writer, shares []Share) {
 	for _, s := range shares {
-		print(w, "  %s\t%d\t%.1f %%\n", s.Name, s.Count, 100*s.Share)
+		print(w, "  %s\t%d\t%.1f%%\n", s.Name, s.Count, 100*s.Share)
 	}
 }
 

@@ -322,7 +322,7 @@ func (a *annotation) resolve(p *tab) {
 	p.until(`document.querySelector(".annotate")?.dataset.page === "agreement"`)
 	// Ada includes 6, modifies 2 and excludes 2. Ben includes 5, modifies 1 and excludes 4. They agree on 7 of 10. By
 	// chance, they would agree on (6*5 + 2*1 + 2*4)/100 = 0.40. So kappa is 0.30/0.60.
-	if text := eval[string](p, `document.querySelector(".card .figures").textContent`); text != "10 in common70 % observed agreement0.50 Cohen’s kappa" {
+	if text := eval[string](p, `document.querySelector(".card .figures").textContent`); text != "10 in common70% observed agreement0.50 Cohen’s kappa" {
 		a.t.Errorf("agreement: %s", text)
 	}
 	a.view(p, "agreement")

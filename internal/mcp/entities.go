@@ -335,7 +335,7 @@ func predicates(ps []kg.ShapePredicate) []predicateShape {
 			if t.Class.ID != "" {
 				what = render.Labelled(t.Class.ID, t.Class.Label)
 			}
-			out[i].Values = append(out[i].Values, fmt.Sprintf("%s %.0f %%", what, 100*t.Share))
+			out[i].Values = append(out[i].Values, fmt.Sprintf("%s %.0f%%", what, 100*t.Share))
 		}
 	}
 	return out

@@ -112,7 +112,7 @@ func table(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	if err := b.run(ctx, cells, s.seeds); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d questions, %d seeds; F1 and EM by SPINACH's measure, with 95 %% intervals over questions\n\n",
+	fmt.Fprintf(w, "%d questions, %d seeds; F1 and EM by SPINACH's measure, with 95%% intervals over questions\n\n",
 		len(b.items), s.seeds)
 	return writeText(w, cells)
 }

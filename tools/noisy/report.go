@@ -127,7 +127,7 @@ func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 			return err
 		}
 		if e.figure != "" {
-			svg := plot(e.figure, fmt.Sprintf("profile %s, %d questions, seeds: %d; bars are 95 %% intervals", e.profiles[0],
+			svg := plot(e.figure, fmt.Sprintf("profile %s, %d questions, seeds: %d; bars are 95%% intervals", e.profiles[0],
 				len(b.items), s.seeds), curves(e, cells))
 			if err := os.WriteFile(filepath.Join(s.docs, "figures", "noisy-"+e.name+".svg"), []byte(svg), 0o644); err != nil {
 				return err
@@ -183,7 +183,7 @@ func curves(e experiment, cells []*cell) []line {
 func bounds(in evalrun.Interval) string { return fmt.Sprintf("%.1f–%.1f", in.Low, in.High) }
 
 func writeCells(w io.Writer, _ experiment, cells []*cell) {
-	fmt.Fprintln(w, "| mistakes | system | F1 | 95 % | EM | wrong % | silent % | calls | tokens | $ per 100 |")
+	fmt.Fprintln(w, "| mistakes | system | F1 | 95% | EM | wrong % | silent % | calls | tokens | $ per 100 |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, c := range cells {
 		m := c.figures()
@@ -312,7 +312,7 @@ func (l limit) String() string {
 func writeParts(w io.Writer, e experiment, cells []*cell) {
 	fmt.Fprint(w, "| system |")
 	for _, q := range e.right {
-		fmt.Fprintf(w, " F1 at %.1f | 95 %% |", q)
+		fmt.Fprintf(w, " F1 at %.1f | 95%% |", q)
 	}
 	fmt.Fprintf(w, " calls | tokens |\n| --- |%s --- | --- |\n", strings.Repeat(" --- | --- |", len(e.right)))
 	for i, name := range e.systems {

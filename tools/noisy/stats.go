@@ -77,7 +77,7 @@ func writeText(w io.Writer, cells []*cell) error {
 	fmt.Fprintln(t, "profile\tsystem\tright\tF1\t\tEM\twrong\tsilent\tcalls\ttokens\t")
 	for _, c := range cells {
 		m := c.figures()
-		fmt.Fprintf(t, "%s\t%s\t%g\t%.1f\t%.1f–%.1f\t%.1f\t%.1f %%\t%.1f %%\t%.1f\t%.0f\t\n", c.profile, c.system.name,
+		fmt.Fprintf(t, "%s\t%s\t%g\t%.1f\t%.1f–%.1f\t%.1f\t%.1f%%\t%.1f%%\t%.1f\t%.0f\t\n", c.profile, c.system.name,
 			c.right, m.f1, m.interval.Low, m.interval.High, m.em, m.wrong, m.silent, m.calls, m.tokens)
 	}
 	return t.Flush()

@@ -223,7 +223,7 @@ func (b *bench) report(ctx context.Context, gold, queries map[string]string) err
 			continue
 		}
 		name := map[bool]string{true: "right", false: "wrong"}[right]
-		fmt.Fprintf(b.out, "\n%d %s queries: the model is told something on %d (%.1f %%); a probe is better on %d; "+
+		fmt.Fprintf(b.out, "\n%d %s queries: the model is told something on %d (%.1f%%); a probe is better on %d; "+
 			"%.1f queries each\n\n", count[right], name, disturbed[right], 100*float64(disturbed[right])/float64(count[right]),
 			helped[right], float64(asked[right])/float64(count[right]))
 		if err := errors.Join(b.table(kinds[right]), b.shapeTable(right)); err != nil {

@@ -497,7 +497,7 @@ func (s *system) spent() (usd float64) {
 
 // Print writes a row in the table.
 func (r *Result) Print(w io.Writer, s Setting) {
-	share := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(1, r.Requests))) }
+	share := func(n int) string { return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(1, r.Requests))) }
 	graph, limits := "WDQS", "default"
 	if s.Own {
 		graph = "own"

@@ -107,7 +107,7 @@ func bench(t *testing.T, w io.Writer, s Setting) (rate float64) {
 			graph = "own"
 		}
 		rate = questions / took.Minutes()
-		fmt.Fprintf(w, "| %d | %s | %.1f | %.0f d | $%.0f | %.1f %% |\n", s.Workers, graph, rate,
+		fmt.Fprintf(w, "| %d | %s | %.1f | %.0f d | $%.0f | %.1f%% |\n", s.Workers, graph, rate,
 			took.Hours()/24*1e6/questions, usd*1e6, 100*failed)
 	})
 	return rate

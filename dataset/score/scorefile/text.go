@@ -52,7 +52,7 @@ func (d *Document) WriteText(w io.Writer, metrics []score.Metric) {
 			100*k.Recall, 100*k.RHits1, 100*k.Hits1, 100*k.Hits5, 100*k.Hits10, 100*k.Hit, 100*k.Acc, 100*k.AccFirst)
 	}
 	if g := d.Dialogues; g != nil {
-		fmt.Fprintf(w, "\n%d dialogues: %.2f %% finished, %.2f turns; entity linking P %.2f, R %.2f, F1 %.2f; mention cover rate %.2f\n", g.N, 100*g.Finished, g.Turns, 100*g.Precision,
+		fmt.Fprintf(w, "\n%d dialogues: %.2f%% finished, %.2f turns; entity linking P %.2f, R %.2f, F1 %.2f; mention cover rate %.2f\n", g.N, 100*g.Finished, g.Turns, 100*g.Precision,
 			100*g.Recall, 100*g.F1, 100*g.Mentioned)
 	}
 	for _, by := range Groupings {

@@ -77,7 +77,7 @@ func TestBestOnAnyGraph(t *testing.T) {
 		"SELECT ?h ?l WHERE { ?b v:publisher ?h ; v:loan ?l . ?h v:called '"+house.Name+"'@en } LIMIT 3")
 	holds(asked, `?x v:called "Name"@`, "The asker's language: English")
 	look := steps[0].Observation
-	holds(look, "v:pages (integer) 100 %", "v:publisher publisher → v:House 100 %", "v:loan → [v:days, v:reader]",
+	holds(look, "v:pages (integer) 100%", "v:publisher publisher → v:House 100%", "v:loan → [v:days, v:reader]",
 		house.Name+" (thing:house", "  v:seat: ")
 	if strings.Contains(look, "1999") {
 		t.Errorf("a number of the question is taken for a name:\n%s", look)

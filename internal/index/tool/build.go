@@ -53,7 +53,7 @@ func (b *Build) Run(ctx context.Context) (err error) {
 	o := lookup.Options{Source: b.source(), Built: b.Now.UTC().Format(time.RFC3339), Embedder: b.Embedder,
 		Progress: func(stage string, done, of int) {
 			if of > 0 {
-				b.Progress(fmt.Sprintf("%s: %d %%", stage, 100*done/of))
+				b.Progress(fmt.Sprintf("%s: %d%%", stage, 100*done/of))
 			}
 		}}
 	path := filepath.Join(b.Out, lookup.FileName)

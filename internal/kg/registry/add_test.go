@@ -168,7 +168,7 @@ func TestLacks(t *testing.T) {
 		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
 	got, err := registry.Lacks(t.Context(), graph(t, "data.ttl", kgtest.Data).Query, &d)
 	want := []string{
-		"Of 6 things looked at, 16 % have no description.", // only Bonn has none, among Q42, Q183, Q64, Q1048, Q7207, Q586
+		"Of 6 things looked at, 16% have no description.", // only Bonn has none, among Q42, Q183, Q64, Q1048, Q7207, Q586
 		"Statements have no references.",
 		"There are no links to articles (schema:about).",
 	}
@@ -177,7 +177,7 @@ func TestLacks(t *testing.T) {
 	}
 	bare := "<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P31> <http://www.wikidata.org/entity/Q5> .\n"
 	got, err = registry.Lacks(t.Context(), graph(t, "bare.nt", bare).Query, &d)
-	if err != nil || len(got) != 10 || got[0] != "Of 1 things looked at, 100 % have no label; look for such things by what they are related to." ||
+	if err != nil || len(got) != 10 || got[0] != "Of 1 things looked at, 100% have no label; look for such things by what they are related to." ||
 		!slices.Contains(got, "There are no statement nodes (p:, ps:): only the direct values (wdt:).") ||
 		!slices.Contains(got, "Quantities have no units.") {
 		t.Errorf("got %d: %q, %v", len(got), got, err)

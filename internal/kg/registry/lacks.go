@@ -120,7 +120,7 @@ func (l *lacking) labels() {
 			continue
 		}
 		if missing := 100 * (len(things) - len(t.Rows)) / len(things); missing >= 5 {
-			s := fmt.Sprintf("Of %d things looked at, %d %% have %s", len(things), missing, part.what)
+			s := fmt.Sprintf("Of %d things looked at, %d%% have %s", len(things), missing, part.what)
 			if part.then != "" {
 				s += "; " + part.then
 			}
@@ -137,7 +137,7 @@ func (l *lacking) statements() {
 		} else if t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?s WHERE { VALUES ?s { %s } ?s <%srank> ?r }",
 			strings.Join(nodes, " "), rdf.Wikibase)); ok {
 			if missing := 100 * (len(nodes) - len(t.Rows)) / len(nodes); missing >= 5 {
-				l.say("Of %d statements looked at, %d %% do not say their rank (wikibase:rank); wdt: still leaves out "+
+				l.say("Of %d statements looked at, %d%% do not say their rank (wikibase:rank); wdt: still leaves out "+
 					"deprecated and less preferred values.", len(nodes), missing)
 			}
 		}

@@ -125,7 +125,7 @@ func TestCheckPlain(t *testing.T) {
 	for _, h := range Check(q, s, nil) {
 		got = append(got, h.Text())
 	}
-	want := "?x has the class Firma (c:Firm), and 0 of its 7 members have c:seat. Most frequent: c:boss 100 %.\n" +
+	want := "?x has the class Firma (c:Firm), and 0 of its 7 members have c:seat. Most frequent: c:boss 100%.\n" +
 		"?b has the class c:Man, which has no direct members in this graph."
 	if g := strings.Join(got, "\n"); g != want {
 		t.Errorf("got\n%s\nwant\n%s", g, want)
@@ -142,7 +142,7 @@ func TestHintText(t *testing.T) {
 		got = append(got, h.Text())
 	}
 	want := "?x has the class city (Q515), and 0 of 2,000 sampled members have P36. Members of narrower classes were not looked at. " +
-		"P36 leads to them instead: turn the direction around. Most frequent: P17 100 %, P571 50 %.\n" +
+		"P36 leads to them instead: turn the direction around. Most frequent: P17 100%, P571 50%.\n" +
 		"?z has the class Q7, which has no direct members in this graph. It has: city (Q515)."
 	if g := strings.Join(got, "\n"); g != want {
 		t.Errorf("got\n%s\nwant\n%s", g, want)

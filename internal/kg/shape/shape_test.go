@@ -80,12 +80,12 @@ func maker(t *testing.T, o shape.Options) *shape.Maker {
 
 const firmText = `Firma (c:Firm): 4 direct members, measured 2026-11-22
 members have
-  Chef (c:boss) 100 %: c:Man 75 %, c:Woman 25 %
-  seat (c:seat) 50 % *: c:Town 67 %
-  c:since 50 % ?: gYear 50 %, string 50 %
-  c:address 25 % ?: nodes without a name
+  Chef (c:boss) 100%: c:Man 75%, c:Woman 25%
+  seat (c:seat) 50% *: c:Town 67%
+  c:since 50% ?: gYear 50%, string 50%
+  c:address 25% ?: nodes without a name
 other things lead to members by
-  c:worksFor 50 % *: c:Man`
+  c:worksFor 50% *: c:Man`
 
 func TestShapeOfAnyGraph(t *testing.T) {
 	c := &counter{query: load(t, firms).Query}
@@ -322,8 +322,8 @@ const voidText = `
 
 const voidShape = `Firma (c:Firm): 400 direct members, from the graph's own description (VoID), measured 2026-11-22
 members have
-  Chef (c:boss) 100 %: c:Man 75 %, c:Woman 25 %
-  c:since 25 % ?: gYear
+  Chef (c:boss) 100%: c:Man 75%, c:Woman 25%
+  c:since 25% ?: gYear
   c:motto
 other things lead to members by
   c:worksFor: c:Man
@@ -446,11 +446,11 @@ func TestWikibase(t *testing.T) {
 	}
 	want := `city (Q515): 2 direct members, measured 2026-11-22
 members have
-  country (P17) 100 %: Q6256; values should be Q6256; example: Ten (Q10) has Twenty@de (Q20)
-  P31 100 %
-  P400 [p only] 50 % ?
+  country (P17) 100%: Q6256; values should be Q6256; example: Ten (Q10) has Twenty@de (Q20)
+  P31 100%
+  P400 [p only] 50% ?
 other things lead to members by
-  P36 50 % ?: Q6256
+  P36 50% ?: Q6256
 the graph names for this class: country (P17), P500
 left out: 1 property of members`
 	if d := cmp.Diff(want, shape.Text(s, 0, 0)); d != "" {

@@ -14,10 +14,10 @@ import (
 //
 //	city (Q515): 2,000 of 11,214 direct members looked at, measured 2026-11-22
 //	members have
-//	  country (P17) 100 %: sovereign state (Q3624078) 97 %
-//	  date of foundation (P571) 64 % ?: dateTime
+//	  country (P17) 100%: sovereign state (Q3624078) 97%
+//	  date of foundation (P571) 64% ?: dateTime
 //	other things lead to members by
-//	  capital (P36) 21 % ?: sovereign state (Q3624078) 40 %, region (Q82794) 12 %
+//	  capital (P36) 21% ?: sovereign state (Q3624078) 40%, region (Q82794) 12%
 //	left out: 31 properties of members, 12 that lead to them
 //
 // The percentage is the share of members. The mark after it is the cardinality (see [kg.ShapePredicate.Cardinality]).
@@ -174,15 +174,15 @@ func targetText(t kg.ShapeTarget) string {
 	return s
 }
 
-// percent formats a share as a percentage. Only shares of exactly 0 and 1 become 0 % and 100 %.
+// percent formats a share as a percentage. Only shares of exactly 0 and 1 become 0% and 100%.
 func percent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 1:
-		return "<1 %"
+		return "<1%"
 	case p > 99 && p < 100:
-		return ">99 %"
+		return ">99%"
 	default:
-		return fmt.Sprintf("%.0f %%", p)
+		return fmt.Sprintf("%.0f%%", p)
 	}
 }
 

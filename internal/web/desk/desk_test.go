@@ -137,7 +137,7 @@ func TestDecideOnOne(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "There are two.")
 	page := o.get("/operator/entry/" + cats)
-	for _, want := range []string{"Which cats are there?", "88 %", "$0.0123", "https://wiki.example/wiki/Forum#Cats",
+	for _, want := range []string{"Which cats are there?", "88%", "$0.0123", "https://wiki.example/wiki/Forum#Cats",
 		"a &lt;b&gt;line&lt;/b&gt;", `class="add"`, "against revision 7"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %s", want)

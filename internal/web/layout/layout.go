@@ -153,7 +153,7 @@ var functions = template.FuncMap{
 	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clean":   text.Clean,
 	"clip":    func(n int, s string) string { return text.Clip(text.OneLine(text.Clean(s)), n) },
-	"percent": func(f float64) string { return fmt.Sprintf("%.0f %%", 100*f) },
+	"percent": func(f float64) string { return fmt.Sprintf("%.0f%%", 100*f) },
 	"usd":     func(f float64) string { return fmt.Sprintf("$%.4f", f) },
 	"join":    strings.Join,
 	"dict":    dict,

@@ -129,7 +129,7 @@ func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 	return f1 / float64(max(n, 1)), em / float64(max(n, 1)), n > 0
 }
 
-func percent(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) }
+func percent(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) }
 
 // items is the page for one or more benchmark runs over the same items.
 type items struct {

@@ -99,7 +99,7 @@ func TestList(t *testing.T) {
 		query      string
 		want, none []string
 	}{
-		{"", []string{"castles", "88 %", "1,234", "$0.5000", "rivers", "none found", "cats", "not ended", "broken"},
+		{"", []string{"castles", "88%", "1,234", "$0.5000", "rivers", "none found", "cats", "not ended", "broken"},
 			[]string{"Is it a request?", "passwd", "note"}},
 		{"?q=WALES+castle", []string{"castles"}, []string{"rivers", "cats"}},
 		{"?q=nothing", []string{"There are no runs"}, []string{"castles"}},
@@ -163,7 +163,7 @@ func TestRun(t *testing.T) {
 	write(t, dir, "other", start("Which?"), step(1, "search", evil, "x"), event.Event{Event: "end", Reason: "actions", Detail: evil})
 	h := pages(t, dir)
 	for path, want := range map[string][]string{
-		"/runs/question/run":                      {"It is this.", "SELECT ?x {}", "refused: a repetition", `<svg`, `href="?page=1&amp;nodes=48#e5"`, `id="e5"`, "50 %", "7 events"},
+		"/runs/question/run":                      {"It is this.", "SELECT ?x {}", "refused: a repetition", `<svg`, `href="?page=1&amp;nodes=48#e5"`, `id="e5"`, "50%", "7 events"},
 		"/runs/question/run?tool=execute":         {`id="e5"`, "I think."},
 		"/runs/question/run?failed=1":             {"refused: a repetition"},
 		"/runs/compare?run=run&run=other":         {"too many steps", "It is", `class="same"`, `href="#differ"`, "The runs differ from here on"},
@@ -321,7 +321,7 @@ func TestBenchmark(t *testing.T) {
 		}
 	}
 	code, body := get(t, h, "/runs/benchmark/one")
-	for _, want := range []string{"3 / 9", "41.7", "$1.50", `value="3"`, `id="live"`, `href="/runs/benchmark/one/i3"`, "41.7 %", "Compare with: two"} {
+	for _, want := range []string{"3 / 9", "41.7", "$1.50", `value="3"`, `id="live"`, `href="/runs/benchmark/one/i3"`, "41.7%", "Compare with: two"} {
 		if code != 200 || !strings.Contains(body, want) {
 			t.Errorf("%d, %q is missing in\n%s", code, want, body)
 		}
@@ -341,7 +341,7 @@ func TestBenchmark(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, body := get(t, h, "/runs/benchmarks"); code != 200 || strings.Count(body, "/runs/benchmark/") != 2 ||
-		!strings.Contains(body, "41.7 %") {
+		!strings.Contains(body, "41.7%") {
 		t.Errorf("%d %s", code, body)
 	}
 	for _, name := range []string{"none", "..%2Fi1", ".new-1"} {

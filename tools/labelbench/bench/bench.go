@@ -91,7 +91,7 @@ func measure(e Engine, queries string) error {
 		slices.Sort(r.times)
 		n := len(r.times)
 		slices.Sort(r.cpu)
-		fmt.Printf("%-8s %5.1f %%  %9.3f  %8.3f  %9.3f  %24.3f  %8.3f\n", k, 100*float64(r.hits)/float64(n),
+		fmt.Printf("%-8s %5.1f%%  %9.3f  %8.3f  %9.3f  %24.3f  %8.3f\n", k, 100*float64(r.hits)/float64(n),
 			ms(r.times[n/2]), ms(r.times[n*99/100]),
 			ms(r.times[n-1]), ms(r.cpu[n/2]), ms(r.cpu[n*99/100]))
 	}
