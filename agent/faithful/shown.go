@@ -21,7 +21,7 @@ const maxShown = 60
 
 // shownRow is a row of a table in [Evidence.Shown], or a thing with its description and its values.
 type shownRow struct {
-	names   [][]string // the words of each name
+	names   [][]string // the words of each name; none if it is a statement without a value
 	figures []shownFigure
 }
 
@@ -46,7 +46,7 @@ func (c *Checker) readShown(text string) {
 		year, _ := strconv.Atoi(m[2] + m[3])
 		c.shownDays = append(c.shownDays, [2]float64{float64(day), float64(year)})
 	}
-	entry := -1 // the row of the last thing with a description, if there is one
+	entry := -1 // the row of the last thing or statement, if there is one
 	for line := range strings.Lines(text) {
 		cells := strings.Split(line, " | ")
 		switch {
@@ -58,25 +58,30 @@ func (c *Checker) readShown(text string) {
 		case described.MatchString(line):
 			m := described.FindStringSubmatch(line)
 			entry = len(c.shownRows)
-			row := shownRow{names: [][]string{nameWords(m[1]), {fold(m[2])}}}
-			c.shownRows = append(c.shownRows, c.withFigures(row, m[3]))
+			c.shownRows = append(c.shownRows,
+				shownRow{names: [][]string{nameWords(m[1]), {fold(m[2])}}, figures: c.figuresIn(m[3])})
+		case strings.HasPrefix(line, "- ("): // a statement without a value
+			entry = len(c.shownRows)
+			c.shownRows = append(c.shownRows, shownRow{})
 		case entry >= 0 && stated.MatchString(line):
-			c.shownRows[entry] = c.withFigures(c.shownRows[entry], stated.FindStringSubmatch(line)[1])
+			row := &c.shownRows[entry]
+			row.figures = append(row.figures, c.figuresIn(stated.FindStringSubmatch(line)[1])...)
 		case !strings.HasPrefix(line, " "):
 			entry = -1
 		}
 	}
 }
 
-// described matches a thing with its ID and, if it has one, its description, and captures these; stated matches the values of one of its
-// properties that are neither things nor IDs.
+// described matches a thing with its ID and, if it has one, its description, and captures these; stated matches the
+// values of one of its properties that are neither things nor IDs.
 var (
-	described = regexp.MustCompile(`^ *([^ |(][^|(]*) \(([QL]\d+)\)(?:: (.*?))?(?: \(\d+ uses?\))?\n`)
+	described = regexp.MustCompile(`^ *(?:- )?([^ |(][^|(]*) \(([QL]\d+)\)(?:: (.*?))?(?: \(\d+ uses?\))?\n`)
 	stated    = regexp.MustCompile(`^ +[^|(]* \(P\d+\): ([^()"]*)\n`)
 )
 
-// withFigures adds the figures in a text about the row's thing.
-func (c *Checker) withFigures(row shownRow, text string) shownRow {
+// figuresIn returns the figures in a text about a thing.
+func (c *Checker) figuresIn(text string) []shownFigure {
+	var figures []shownFigure
 	days := map[float64]int{}
 	for _, m := range shownDay.FindAllStringSubmatch(text, -1) {
 		day, _ := strconv.Atoi(m[1])
@@ -84,10 +89,10 @@ func (c *Checker) withFigures(row shownRow, text string) shownRow {
 	}
 	for _, t := range tokens(text) {
 		for _, n := range c.numbers(t) {
-			row.figures = append(row.figures, shownFigure{number: n, year: days[n.value]})
+			figures = append(figures, shownFigure{number: n, year: days[n.value]})
 		}
 	}
-	return row
+	return figures
 }
 
 // readCounts collects the counts in a text.
@@ -210,7 +215,8 @@ var shownDate = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)T`)
 var shownTail = regexp.MustCompile(` \([QPL]\d+\)$|@[a-z-]+$`)
 
 // inShownRow reports whether the token at i is a figure in a row of a table in [Evidence.Shown], and a name in that row
-// is the nearest one before it or, if there is none, the nearest one after it, as in "the Emu War has 3".
+// is the nearest one before it or, if there is none, the nearest one after it, as in "the Emu War has 3". A row without
+// a name needs a sentence without names.
 func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
 	before, after, last, first := make([]int, len(c.shownRows)), make([]int, len(c.shownRows)), -1, len(toks)
 	for _, n := range named {
@@ -237,7 +243,8 @@ func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
 		last, first = max(last, before[k]), min(first, after[k])
 	}
 	for k, r := range c.shownRows {
-		if (last < 0 || before[k] != last) && (last >= 0 || first == len(toks) || after[k] != first) {
+		alone := len(r.names) == 0 && last < 0 && first == len(toks)
+		if !alone && (last < 0 || before[k] != last) && (last >= 0 || first == len(toks) || after[k] != first) {
 			continue
 		}
 		for _, f := range r.figures {

@@ -262,8 +262,9 @@ func TestReviewedOnceMore(t *testing.T) {
 // Figures in notes that come from what a search or a page says about a thing.
 func TestDescriptions(t *testing.T) {
 	king := Evidence{Language: "it", Question: "dove ha studiato Martin Luther King?", Query: "SELECT ?school {}",
-		Labels: map[string]string{"Q418809": "Dreams", "Q8027": "Martin Luther King Jr.", "Q215489": "Coretta Scott King"},
-		Table:  &kg.Table{Vars: []string{"school"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}},
+		Labels: map[string]string{"Q418809": "Dreams", "Q8027": "Martin Luther King Jr.", "Q215489": "Coretta Scott King",
+			"Q501": "Alpha Team"},
+		Table: &kg.Table{Vars: []string{"school"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}},
 		Shown: `"Dreams":
   Dreams (Q418809): 1990 film by Akira Kurosawa and Ishirō Honda (12 uses)
   High Court of Australia (Q1358798) (5 uses)
@@ -274,12 +275,21 @@ Martin Luther King Jr. (Q8027): American Baptist minister and civil rights leade
   number of children (P1971): 4
 Coretta Scott King (Q215489)
   date of birth (P569): 27 April 1927
+Martin Luther King Jr. (Q8027), member of sports team (P54): 2 statements
+- Alpha Team (Q501)
+    start time (P580): 1 January 1951
+- (its value is not in this graph)
+    start time (P580): 1 January 1984
 `}
 	german := king
 	german.Language, german.Question = "de", "Wo studierte Martin Luther King? Welche Filme gibt es?"
 	compare(t, []sentence{
 		{king, "Manca un istituto; i titoli sono 1.", ""},
 		{king, "Mancano 4 istituti.", "4"},
+		{king, "Di un'altra squadra, dal 1984, i dati non dicono il nome.", ""},
+		{king, "Di un'altra squadra, dal 1951, i dati non dicono il nome.", "1951"},
+		{king, "Con Alpha Team giocava dal 1951.", ""},
+		{king, "Con Alpha Team giocava dal 1984.", "1984"},
 		{king, "Si intende Martin Luther King Jr., nato nel 1929.", ""},
 		{king, "Si intende Martin Luther King Jr., nato il 15 gennaio 1929.", ""},
 		{king, "Martin Luther King Jr. ha 4 figli.", ""},
