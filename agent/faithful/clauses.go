@@ -24,10 +24,14 @@ func clauses(sentence string) []string {
 }
 
 // check returns the faults in a sentence. If the sentence as a whole has faults, its clauses are checked as if they
-// were sentences, since a figure in one clause need not belong to a name in another.
+// were sentences, since a figure in one clause need not belong to a name in another. The same is true of a list of
+// names and what is before it.
 func (c *Checker) check(s string) []Fault {
 	whole := c.sentence(s)
-	parts := clauses(s)
+	var parts []string
+	for _, clause := range clauses(s) {
+		parts = append(parts, c.beforeList(clause)...)
+	}
 	if len(whole) == 0 || len(parts) == 1 {
 		return whole
 	}
@@ -39,6 +43,23 @@ func (c *Checker) check(s string) []Fault {
 		}
 	}
 	return out
+}
+
+// beforeList splits a clause at the colon before a list of names, each with a figure, if there is no name before the
+// colon: "The four were born between 1971 and 1973: Ann in 1971, Eve in 1973 …".
+func (c *Checker) beforeList(clause string) []string {
+	before, list, _ := strings.Cut(clause, ": ")
+	toks := c.numerals(tokens(list))
+	figures := 0
+	for _, t := range toks {
+		if t.figure {
+			figures++
+		}
+	}
+	if names := len(c.find(toks)); names < 2 || figures < names || len(c.find(c.numerals(tokens(before)))) > 0 {
+		return []string{clause}
+	}
+	return []string{before, list}
 }
 
 // kept returns the part of a sentence that has no faults: the whole sentence, or its clauses before the first one that

@@ -318,3 +318,20 @@ func TestTranslatedLanguages(t *testing.T) {
 		{german, "Die Sprachen sind Deutsch und Tschechisch.", "Tschechisch"},
 	})
 }
+
+// A range before a list is compared with all rows, and each figure in the list with those of its name.
+func TestRangeBeforeList(t *testing.T) {
+	charmed := Evidence{Language: "en", Question: "when were the main actresses of Charmed born?", Query: "SELECT ?actress ?birth {}",
+		Labels: map[string]string{"Q1": "Shannen Doherty", "Q2": "Alyssa Milano", "Q3": "Rose McGowan", "Q4": "Holly Marie Combs"},
+		Table: &kg.Table{Vars: []string{"actress", "birth"}, Rows: [][]rdf.Term{{item("Q1"), date("1971-04-12")}, {item("Q2"), date("1972-12-19")},
+			{item("Q3"), date("1973-09-05")}, {item("Q4"), date("1973-12-03")}}}}
+	compare(t, []sentence{
+		{charmed, "The four main actresses of Charmed were born between 1971 and 1973: Shannen Doherty on 12 April 1971, Alyssa Milano on 19 December 1972, " +
+			"Rose McGowan on 5 September 1973 and Holly Marie Combs on 3 December 1973.", ""},
+		{charmed, "The four were born between 1971 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1973.", "1971 1973"},
+		{charmed, "The four were born between 1970 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1972.", "1970"},
+		{charmed, "The four were born between 1972 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1972.", "1972"},
+		{charmed, "The five were born: Shannen Doherty in 1971, Alyssa Milano in 1972.", "five"},
+		{charmed, "Shannen Doherty was born: Alyssa Milano in 1971, Rose McGowan in 1973.", "1971 1973"},
+	})
+}
