@@ -66,7 +66,8 @@ var stopWords = func() map[string]bool {
 	ones know known called named let lets make made like just along together
 	hi hello hey thanks thank regards everyone everybody someone somebody anyone folks hallo zusammen danke bitte grüße
 	bonjour bonsoir salut merci hola gracias saludos ciao salve grazie olá obrigado obrigada hoi bedankt dank cześć dzień
-	dobry witam dziękuję здравствуйте привет спасибо
+	dobry witam dziękuję здравствуйте привет спасибо vielen herzlichen voraus muchas antemano tante anticipo beaucoup avance
+	d’avance d'avance alvast buongiorno
 	ein eine einen einem einer eines der die das den dem des und oder ist sind war waren wird wurde wurden hat haben hatte
 	von vom zu zum zur im in an am auf aus bei mit nach für über unter zwischen wer wen wem was wann wo wie welche welcher
 	welches welchen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
