@@ -289,6 +289,7 @@ func (s *scenes) playAll(t *testing.T, all []scene) {
 			}
 		}
 	}
+	s.rounds() // under load, a wiki lists a new link to the bot's page late
 	ledger, err := s.bot(nil, "ledger", "list", "--json")
 	if err != nil {
 		t.Fatal(err, ledger)
