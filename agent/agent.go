@@ -25,22 +25,22 @@
 //
 // # How a run ends
 //
-// A problem that the model can repair (an unreadable turn, a broken query, an ID that does not exist) becomes text that
-// it reads next. The reason for an orderly end (a limit, no model, no answer) becomes the [Ending] of the [Outcome].
-// A failure that the caller must handle (the caller canceled the run, or the trajectory could not be written) is
-// returned as an error. After an error, nothing may be published.
+// A problem that the model can fix (an unreadable turn, a broken query, an ID that does not exist) becomes text that it
+// reads next. The reason for an orderly end (a limit, no model, no answer) becomes the [Ending] of the [Outcome]. A
+// failure that the caller must handle (the caller canceled the run, or the trajectory could not be written) is returned
+// as an error. After an error, nothing may be published.
 //
 // # What differs from SPINACH
 //
-// The base is the behavior described in the paper (Liu et al., sections 4.1 and 4.2). Its released code differs in many
-// places, which are listed in the project's notes on the systems. The following differences from both are intended. A
-// rollback restores the earlier state and leaves a note. Searches use the asker's language, too. Observations report
-// the total number of results, the kinds of values in them, and why a result is empty. Queries are checked before they
-// are sent, and the model is told the labels of IDs that it has not seen before. A short page is not pruned. The model
-// may say that there is no answer, or stop on a query other than the last one. An unreadable turn is returned to the
-// model. A query with an empty result may be rerun several times, each time without one of its conditions. The prompt
-// for the report includes the model's earlier thoughts. tools/replay replays the published runs through this package
-// and lists every difference in the observations.
+// The starting point is the behavior described in the paper (Liu et al., sections 4.1 and 4.2). Its released code
+// differs in many places, which are listed in the project's notes on the published systems. The following differences
+// from both are intentional. A rollback restores the earlier state and leaves a note. Searches use the asker's
+// language, too. Observations report the total number of results, the kinds of values in them, and why a result is
+// empty. Queries are checked before they are sent, and the model is told the labels of IDs that it has not seen before.
+// A short page is not pruned. The model may say that there is no answer, or stop on a query other than the last one. An
+// unreadable turn is returned to the model. A query with an empty result may be rerun several times, each time without
+// one of its conditions. The prompt for the report includes the model's earlier thoughts. tools/replay replays the
+// published runs through this package and lists every difference in the observations.
 package agent
 
 import (

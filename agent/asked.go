@@ -40,7 +40,7 @@ type Same struct {
 }
 
 // Asked asks the model whether an earlier request was the same as the new one. If it was, the earlier query answers
-// both. In case of doubt, the requests are treated as different. Errors and the events written to rec are as for
+// both. If there is any doubt, the requests are treated as different. Errors and the events written to rec are as for
 // [Engine.Triage], except that the preset is "asked". If a request or query is empty or too long to be shown in full,
 // Asked does not ask the model and treats the requests as different.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {

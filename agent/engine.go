@@ -27,7 +27,7 @@ type Options struct {
 	Policy   string          // the policy's name; the preset's first policy if empty
 	Runs     int             // number of independent attempts, for policies that make several; the policy decides if 0
 	Doubt    float64         // confidence, from 0 to 1, below which the asker is also asked a clarifying question
-	Variants []step.Variant  // for the attempts in turn; the first is the unchanged Preset; if nil, see [step.Runner.Try]
+	Variants []step.Variant  // used by the attempts in turn; the first is the unchanged Preset; if nil, see [step.Runner.Try]
 	Reviewer policy.Reviewer // replaces Policy with a person who decides on each turn; may be nil
 	Examples int             // number of solved questions to show before the first turn; the preset's number if 0
 	Notes    int             // maximum number of approved notes in the prompt; the preset's number if 0
@@ -39,7 +39,7 @@ type Options struct {
 	// Faithful compares what the model tells the asker with the result, lets the model correct its text once, and removes
 	// sentences with unsupported claims; see package faithful.
 	Faithful bool
-	// Proofread first lets the model read what it tells the asker once more, in one call. It applies only if Faithful is
+	// Proofread first has the model reread what it tells the asker, in a single call. It applies only if Faithful is
 	// set.
 	Proofread bool
 	// cache of the graphs' responses, shared by all questions; nil for none

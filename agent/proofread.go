@@ -25,7 +25,7 @@ type header struct{ Column, Header string }
 
 // proofread has the model read the reply once more, as an editor would before posting it. The model sees the question,
 // the steps, the result and the faults that were found in the reply, and may change what it wrote: the outcome's short
-// answer, and the assumptions, open points and headers of a, the answer, which is nil if there is none. If the options
+// answer, and the assumptions, open points and headers of the answer a, which is nil if there is none. If the options
 // do not ask for this, or if the model fails or its response cannot be read, nothing changes.
 func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *Answer, faults []faithful.Fault) error {
 	if !r.proofs || out.Short == "" || out.Asks != "" {
@@ -63,8 +63,8 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 	return nil
 }
 
-// address contains the word with which the fixed sentences of a reply address the asker, by language. Those of the
-// other languages avoid it.
+// address contains the word that a reply's fixed sentences use to address the asker, by language. In other languages,
+// these sentences avoid such a word.
 var address = map[string]string{"de": "du", "es": "tú", "fr": "vous", "nl": "je", "pl": "ty", "ru": "вы", "zh": "您"}
 
 // wordingOf returns what the model wrote about an answer, which may be nil.
@@ -82,8 +82,8 @@ func wordingOf(text string, a *Answer) wording {
 	return w
 }
 
-// read applies the changes in the model's JSON object. Whatever the object lacks is unchanged. ok is false if there is
-// no such object, or if its answer is empty.
+// read applies the changes in the model's JSON object. Anything missing from the object is left unchanged. ok is false
+// if there is no such object, or if its answer is empty.
 func (w wording) read(text string) (changed wording, ok bool) {
 	m, ok := render.JSONObject(text)
 	if !ok {
@@ -103,7 +103,8 @@ func (w wording) read(text string) (changed wording, ok bool) {
 	return w, w.Answer != ""
 }
 
-// placeholder reports whether the model wrote nothing, the prompt's "…", or that nothing changes, instead of a text.
+// placeholder reports whether, instead of a text, the model wrote nothing, a word that means nothing ("none"), the
+// prompt's "…" or "header", or that nothing changes.
 func placeholder(s string) bool {
 	s = strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 	return s == "" || slices.Contains([]string{"unchanged", "none", "null", "no change", "no changes", "same", "n/a", "header", "empty"}, s)

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// readable calls the model for something other than a turn of a run. If it cannot read the response, it asks a second
+// readable calls the model for something other than a turn in a run. If it cannot read the response, it asks a second
 // time. request builds the request; again describes what was wrong with the previous response, or is "" for the first
 // request. read returns the content of the response, or why it cannot be read.
 func readable[T any](ctx context.Context, e *Engine, b *event.Branch, request func(again string) llm.Request,

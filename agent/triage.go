@@ -28,15 +28,15 @@ var triageTexts = sync.OnceValue(func() *render.Texts {
 
 const (
 	triagePosts  = 20   // number of most recent posts in a thread to show
-	triageLength = 6000 // maximum number of characters shown of a post
+	triageLength = 6000 // maximum number of characters shown per post
 )
 
-// Triage asks the model to judge the last of posts: whether it is a request for the bot, what it asks, and in which
-// language. heading is the thread's heading. If the model's answer cannot be parsed, the model is asked a second time.
-// An error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means
-// that no answer could be parsed. It says nothing about the post. Posts are untrusted; whatever they contain, they
-// affect only the returned [Triage]. The calls are written to rec, which may be nil, as a separate trajectory whose
-// last event contains the judgment in Detail.
+// Triage asks the model to judge the last post in posts: whether it is a request for the bot, what it asks, and in
+// which language. heading is the thread's heading. If the model's answer cannot be parsed, the model is asked a second
+// time. An error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or
+// means that no answer could be parsed. It says nothing about the post. Posts are untrusted; whatever they contain,
+// they affect only the returned [Triage]. The calls are written to rec, which may be nil, as a separate trajectory
+// whose last event contains the judgment in Detail.
 //
 // If the preset enables rules.triage and the model's server supports tool calls, the call to the model is also the
 // first turn of the question's run, which later continues from there; see [Triage].Opening. limits are the limits for

@@ -21,7 +21,7 @@ import (
 // The new text is written to the ledger before the save is sent. The page shows whether the save arrived, because it
 // contains either the old or the new text of the reply. A save can therefore be safely repeated after a crash.
 
-// Rerunner reruns the query of a reply. Rerun returns the result, with labels for the first rows.
+// Rerunner reruns a reply's query. Rerun returns the result, with labels for the first rows.
 type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
@@ -86,7 +86,7 @@ func (b *Bot) amendAll(ctx context.Context) error {
 	return nil
 }
 
-// rerun reruns the query of a posted reply and records the outcome.
+// rerun reruns a posted reply's query and records the outcome.
 func (b *Bot) rerun(ctx context.Context, e *Entry) error {
 	run := func() (*agent.Answer, error) { return b.cfg.Rerun.Rerun(ctx, e.Draft.Ran, e.Language) }
 	a, err := guard("running a query again", run)
@@ -147,7 +147,7 @@ func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	return &r
 }
 
-// amend writes the correction of a posted reply if the gate allows it now.
+// amend writes the correction to a posted reply if the gate allows it now.
 func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	v, err := b.read(ctx)
 	if err != nil {

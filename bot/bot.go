@@ -77,7 +77,7 @@ type Config struct {
 	// codes of the wiki's languages; replies are in the first one if the asker's language is unknown or has no messages;
 	// English if empty
 	Languages []string
-	Rerun     Rerunner // reruns the query of a posted reply; if nil, queries are not rerun
+	Rerun     Rerunner // reruns a posted reply's query; if nil, queries are not rerun
 	// how long after posting a reply its query is rerun, to correct the reply if the result differs; never if 0
 	AmendAfter time.Duration
 
@@ -96,7 +96,7 @@ type Config struct {
 	// if an answer's probability is below AnswerConfidence, ask the poster a question, once per thread, instead of not
 	// replying
 	AskBack bool
-	// hosts of short links that may lead to a query, such as w.wiki; Wikidata's and QLever's query services are built in
+	// hosts whose short links may lead to a query, such as w.wiki; Wikidata's and QLever's query services are built in
 	QueryHosts []string
 
 	Reply ReplyConfig // appearance of replies
@@ -114,7 +114,7 @@ type Config struct {
 	RetryMax    time.Duration // 2 h
 	DraftMaxAge time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
 	MaxFailures int           // transient triage and solver failures before a request is abandoned; 3
-	MaxStarts   int           // solver starts, including crashes of the program, before a request is abandoned; 25
+	MaxStarts   int           // solver starts, including those that ended in a crash, before a request is abandoned; 25
 	MaxSaves    int           // failed saves before a reply is abandoned; 20
 }
 
@@ -122,10 +122,10 @@ type Config struct {
 const (
 	stopPageAge  = 5 * time.Second    // how long the content of the stop page, once read, is valid
 	maxConflicts = 3                  // edit conflicts in a round before the entry waits for the next round
-	maxEdits     = 5                  // how many times a poster may change a request before the bot gives it up
+	maxEdits     = 5                  // how many times a poster may change a request before the bot gives up on it
 	clockSlack   = 5 * time.Minute    // maximum difference between the wiki's clock and its timestamps
 	signedWithin = 2 * time.Minute    // maximum time between the minute in a signature and the save that added it
-	maxLapsed    = 7 * 24 * time.Hour // how long a lapsed entry can be reopened
+	maxLapsed    = 7 * 24 * time.Hour // for how long a lapsed entry can be reopened
 	maxPosts     = 40                 // maximum number of posts in a thread that triage sees
 	maxPostRunes = 8000               // maximum number of characters per post that triage sees
 	maxKeptRunes = 4000               // maximum number of characters of an observation that are kept for follow-ups

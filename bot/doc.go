@@ -54,7 +54,7 @@
 //   - if, at least [Config].UnknownGrace after the save began, a freshly read page has no comment of ours with the
 //     entry's marker, and no edit in the list of our own edits has the key in its summary. The list covers the case
 //     where the reply was posted and its section has since been archived or removed. If administrators hid the summary
-//     or the author, the revision's text decides. If they hid the text as well, the entry is given up, and only the
+//     or the author, the revision's text decides. If they hid the text as well, the entry is abandoned, and only the
 //     operator's `ledger retry` can continue it.
 //
 // The ledger may be new, or restored from a backup that is older than a reply. The same list is therefore searched

@@ -15,7 +15,7 @@ import (
 )
 
 // doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome to reply with. If the confidence is
-// too low, that outcome has a question to the poster instead of the answer, or neither if there is no question or it
+// too low, that outcome has a question for the poster instead of the answer, or neither if there is no question or it
 // may not be asked. silent is the reason not to reply, or "" if there is a reply. A question passes through the ledger
 // and the gate like any other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
@@ -115,7 +115,7 @@ func counts(list []Choice) (out []int) {
 
 // standing determines the state of the thread. It checks whether people have accepted an answer there, by thanking us
 // or by posting a query. If so, the bot suggests marking the section as resolved, but never marks it. It also checks
-// whether this reply is our last one in the thread, in any case or only if it has no answer.
+// whether this reply is our last one in the thread, either unconditionally or only if it has no answer.
 func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
 	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {
 		return err

@@ -84,8 +84,8 @@ func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 // byConfig is recorded as the approver of replies that are posted without review.
 const byConfig = "POSTING=on"
 
-// needsApproval returns the reason that an entry needs the operator's approval, or "" if it does not need it. An
-// approval by the configuration lapses when the configuration changes.
+// needsApproval returns the reason that an entry needs the operator's approval, or "" if it does not need it. Approval
+// by the configuration lapses when the configuration changes.
 func (b *Bot) needsApproval(e *Entry) string {
 	switch {
 	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
@@ -102,7 +102,7 @@ func (b *Bot) needsApproval(e *Entry) string {
 	return ""
 }
 
-// stopNote records what the bot must know about the stop page across restarts.
+// stopNote records what the bot must remember about the stop page across restarts.
 type stopNote struct {
 	Existed bool `json:"existed"` // the page existed once, so its absence now means stop
 }

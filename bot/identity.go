@@ -14,8 +14,8 @@ import (
 
 // This file determines which comment on the page belongs to an entry in the ledger.
 //
-// The forum package's IDs cannot be used here: if two comments have the same author and minute, their IDs depend on
-// which of them is first on the page. Instead, the following criteria apply, in this order:
+// The forum package's IDs cannot be used here: if an author posted two comments in the same minute, their IDs depend on
+// which comes first on the page. Instead, the following criteria apply, in this order:
 //
 //   - The signature ([Origin]) and the text. If several comments have the same signature and text, the position
 //     distinguishes them: our reply under the comment, its parent, its thread.
@@ -24,7 +24,7 @@ import (
 //     belongs to no other entry, and if the old and new texts were never on the page at the same time
 //     ([Entry].Others).
 //   - For a comment whose text is found only in a different thread, if our reply is not on the page: the page history
-//     of the minute in its signature, which shows how often the comment was posted.
+//     for the minute in its signature, which shows how often the comment was posted.
 //   - For a comment that was signed after it was posted: the text and the thread.
 //   - For a comment that its author signed again, with a different time: the text and our reply under it.
 //
@@ -96,8 +96,8 @@ func (e *Entry) follow(p place) {
 	}
 }
 
-// claims returns a claim for each comment from before the bot first started that may be one of places, which all have
-// the same signature.
+// claims returns a claim for each comment that predates the bot's first start and may be one of places, all of which
+// have the same signature.
 func (s *start) claims(places []place) []identity.Claim {
 	if len(places) == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 // postedAgain reports whether the text in words was posted more often than there are claims with this text. It is used
 // if the text is on the page only in a thread other than the claim's, and our reply is not on the page. Either the
 // comment was moved or its heading changed, or its author posted it twice in that minute and the first post was
-// archived before the bot saw the second. The page history of that minute shows which of these happened.
+// archived before the bot saw the second. The page history for that minute shows which of these happened.
 func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim, words string) (bool, error) {
 	texts, err := b.wiki.Texts(ctx, b.title, o.Time, o.Time.Add(signedWithin))
 	if err != nil {
@@ -266,7 +266,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	return nil, nil
 }
 
-// find searches the page for an entry's comment. edited means that the comment is on the page with a different text.
+// find searches the page for an entry's comment. edited means that the comment is on the page with different text.
 func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
 	o, err := b.ownersOf(ctx, v, e.Origin())
 	if err != nil {
@@ -443,8 +443,8 @@ func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	return nil
 }
 
-// baseID returns a comment's ID without the suffix that distinguishes comments with the same author and minute, which
-// is "~" and six hex digits. Names may also start with "~".
+// baseID returns a comment's ID without the suffix that distinguishes comments by the same author in the same minute,
+// which is "~" and six hex digits. Names may also start with "~".
 func baseID(id string) string {
 	if n := len(id) - 7; n >= 0 && id[n] == '~' && strings.Trim(id[n+1:], "0123456789abcdef") == "" {
 		return id[:n]

@@ -46,7 +46,7 @@ type PageState struct {
 
 // Limits for handling calls.
 const (
-	maxTries    = 5                   // attempts to read the page of a call before giving the call up
+	maxTries    = 5                   // attempts to read a call's page before giving up on the call
 	maxHeard    = 200                 // maximum number of calls kept in the ledger
 	pollEvery   = time.Hour           // time between listings of the pages that mention us, if the wiki has notifications
 	followPages = 30 * 24 * time.Hour // how long after a reply its page is watched for changes
@@ -123,7 +123,8 @@ func (c *callBook) heard(call Call, said string, now time.Time) {
 }
 
 // noticeCalls reads every page on which someone may have called us since the last round, and adds the comments that
-// need an answer to the ledger. It returns no error if the wiki cannot be reached, because the next round tries again.
+// need an answer to the ledger. It returns no error if the wiki cannot be reached, because the next round will try
+// again.
 func (b *Bot) noticeCalls(ctx context.Context) error {
 	if b.cfg.Inbox == nil {
 		return nil

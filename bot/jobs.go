@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// The kinds of the bot's jobs. A job is the next step for an entry; the entry and its job change in a single ledger
-// transaction.
+// The kinds of jobs that the bot performs. A job is the next step for an entry; the entry and its job change in a
+// single ledger transaction.
 const (
 	Judging    = "judge"   // judge a noticed entry
 	Solving    = "solve"   // solve an accepted request and draft the reply
@@ -82,8 +82,8 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	return err
 }
 
-// inTime calls do if the entry's deadline has not passed or a save may still arrive. Otherwise, it gives the entry up.
-// The deadline must have passed on the wiki's clock, too, because the local clock may be ahead.
+// inTime calls do if the entry's deadline has not passed or a save may still arrive. Otherwise, it gives up on the
+// entry. The deadline must have passed on the wiki's clock, too, because the local clock may be ahead.
 func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {
 		return do(ctx, e)

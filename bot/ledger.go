@@ -75,7 +75,7 @@ const (
 	Rejected State = "rejected" // the operator rejected the reply
 )
 
-// States lists all states in the order of an entry's life.
+// States lists all states in the order of an entry's life cycle.
 func States() []State {
 	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
 }
@@ -228,7 +228,7 @@ func (d *Draft) Name() string {
 	return hex.EncodeToString(h[:8])
 }
 
-// TracePage is the state of the page with the steps of a reply. bot/tracepage writes it.
+// TracePage is the state of the page that shows a reply's steps. bot/tracepage writes it.
 type TracePage struct {
 	Title string    `json:"title"`
 	First time.Time `json:"first"` // time on the wiki's clock before the first attempt to create it

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// This file limits how much work anyone can cause the bot. The gate (gate.go) enforces the limits on replies, and the
-// solver those on cost.
+// This file limits how much work anyone can create for the bot. The gate (gate.go) enforces the limits on replies, and
+// the solver those on cost.
 
 // userBusy postpones a request whose author has reached the limit on accepted requests in 24 hours. The request is not
 // lost: it is judged once the author's oldest accepted request is a day old. The check runs before the model is called.

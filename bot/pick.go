@@ -73,7 +73,7 @@ func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	return b.ended(ctx, p)
 }
 
-// picked determines what kind of request a comment is, and when it is answered.
+// picked determines what kind of request a comment is, and when to answer it.
 func (b *Bot) picked(p place, begins bool) verdict {
 	c, v := p.comment, p.view
 	out := verdict{kind: FollowUp, pick: true}

@@ -27,7 +27,7 @@ func (b *Bot) publish(ctx context.Context, e *Entry) error {
 	return b.notSaved(ctx, e, fmt.Sprintf("no save succeeded in %d attempts", maxConflicts))
 }
 
-// notSaved postpones an approved entry whose reply was not saved, or gives the entry up after too many attempts.
+// notSaved postpones an approved entry whose reply was not saved, or gives up on the entry after too many attempts.
 func (b *Bot) notSaved(ctx context.Context, e *Entry, why string) error {
 	if e.Saves++; e.Saves >= b.cfg.MaxSaves {
 		return b.set(ctx, e, GaveUp, fmt.Sprintf("%d saves failed; the last one: %s", e.Saves, why))

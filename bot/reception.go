@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Reception is people's reaction to one of our replies. The bot records it as feedback and does not answer it.
+// Reception is people's reaction to one of our replies. The bot records it as feedback and does not respond to it.
 type Reception struct {
 	Verdict Verdict   `json:"verdict"`
 	By      string    `json:"by,omitempty"`   // who reacted; "" if the page does not show it
@@ -38,7 +38,7 @@ type Solution struct {
 	SPARQL string    `json:"sparql"`
 	Rows   int       `json:"rows"`             // number of rows in its result
 	Common int       `json:"common"`           // number of rows that our query also returned
-	Ours   int       `json:"ours"`             // number of rows of our query, run at the same time; 0 if we had no query
+	Ours   int       `json:"ours"`             // number of our query's rows, run at the same time; 0 if we had no query
 	Same   bool      `json:"same"`             // the results are the same
 	Failed string    `json:"failed,omitempty"` // why the results could not be compared
 	Tries  int       `json:"tries,omitempty"`

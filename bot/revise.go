@@ -65,7 +65,7 @@ func (d *Draft) revise(text string) error {
 	return nil
 }
 
-// rediff returns diff with the added reply before replaced with after.
+// rediff returns diff with after substituted for before, the added reply.
 func rediff(diff, before, after string) string {
 	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
 	var start, removed, to, lines int

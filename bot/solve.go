@@ -105,7 +105,7 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 }
 
 // unreadable handles an entry on an unreadable page other than the forum page: it postpones the entry, and eventually
-// gives it up. The error does not end the round, so that one unreadable page does not delay the others.
+// gives up on it. The error does not end the round, so that one unreadable page does not delay the others.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {

@@ -114,7 +114,7 @@ func author(c *forum.Comment) string {
 }
 
 // stopCalls returns the comments in a thread on the talk page that tell the bot to stop and are still in effect. A stop
-// template that is not part of a comment is treated as a call to stop without text.
+// template that is not part of a comment is treated as a call to stop that has no text.
 func (b *Bot) stopCalls(page string, t *forum.Thread) []*forum.Comment {
 	if t.Resolved {
 		return nil

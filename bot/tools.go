@@ -15,8 +15,8 @@ const lateTools = 5
 // byTools converts an entry's reply to the format of the wiki's discussion tools. It returns nil if the reply must be a
 // section edit: if it has a query, whose lines the tools would indent; if the tools might confuse the comment that it
 // answers with another one; if it belongs in a marked block or after an outdented comment, where the tools would place
-// it differently from people; or if an earlier attempt may have saved something, because only a section edit conflicts
-// with that.
+// it differently than people do; or if an earlier attempt may have saved something, because only a section edit
+// conflicts with that.
 func (b *Bot) byTools(p place, e *Entry, edit Edit) *Answer {
 	reply := e.Draft.Reply
 	if b.cfg.Tools == nil || reply.ShownQuery() != "" || !e.Save.sure() || e.Save != nil && e.Save.NoTools {

@@ -1,11 +1,11 @@
 // Package config reads settings from flags, the environment, and a .env file into typed fields and checks all of them
 // at once.
 //
-// [Keys] returns the complete list of settings. The .env.example file, the help texts, and the documentation are
+// [Keys] returns the complete list of settings. The .env.example file, the help text, and the documentation are
 // generated from that list or tested against it. A flag overrides the environment, and the environment overrides .env.
 //
 // In .env, an unknown key is an error. In the environment, which also contains other programs' variables, a name that
-// almost matches a key causes a warning. Secrets have type [Secret], which printing functions do not reveal. Only cmd
+// almost matches a key triggers a warning. Secrets have type [Secret], which printing functions do not reveal. Only cmd
 // imports this package; every other package receives plain values.
 package config
 
@@ -137,7 +137,7 @@ type password struct {
 	at    string
 }
 
-// Origin returns where a key's value came from: "default", the name of the settings file, "environment" or "flag".
+// Origin reports where a key's value came from: "default", the name of the settings file, "environment" or "flag".
 func (c *Config) Origin(key string) string { return c.origin[key] }
 
 // Value returns a key's value in a form that may be shown: secrets, and the parameters of URLs, which may contain an
@@ -306,7 +306,7 @@ func (c *Config) check() (p Problems) {
 	return p
 }
 
-// CheckRun reports missing settings that the bot requires to run. The error is a [Problems].
+// CheckRun reports missing settings that the bot needs in order to run. The error is a [Problems].
 func (c *Config) CheckRun() error {
 	var p Problems
 	oauth := !c.OAuth.Empty() || c.OAuth2Token != ""
@@ -354,7 +354,7 @@ func suggestion(name string, keys []Key) string {
 	return "; did you mean " + at + "?"
 }
 
-// distance returns the Levenshtein distance of a and b, or limit if the distance is larger.
+// distance returns the Levenshtein distance between a and b, or limit if the distance is larger.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

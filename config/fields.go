@@ -117,7 +117,7 @@ func urlField(f func(*Config) *string) field {
 	}}
 }
 
-// Off is the value that disables a setting's feature.
+// Off is the value that turns off the feature a setting controls.
 const Off = "off"
 
 // offField reads a URL or the word "off".

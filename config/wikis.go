@@ -33,7 +33,7 @@ type WikiEntry struct {
 		Resolved []string `yaml:"resolved"`
 	} `yaml:"templates"`
 	UserNamespaces []string `yaml:"user_namespaces"` // names of the user namespaces in the wiki's languages, in addition to the English names
-	// codes of the wiki's languages; the first is used in replies to users whose language is unknown or has no messages
+	// the wiki's language codes; the first is used in replies to users whose language is unknown or has no messages
 	Languages []string  `yaml:"languages"`
 	Graph     wikiGraph `yaml:"graph"`
 }
@@ -65,10 +65,10 @@ var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
 
 var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// ReadWikis reads the file of additional wikis, which contains a map named "wikis" from names to entries. getenv
-// returns the secrets; secrets that it does not return come from the settings file, which must not contain passwords
-// that no wiki uses. ReadWikis returns the names in order and, for each name, the settings for the bot on that wiki.
-// The error is a [Problems].
+// ReadWikis reads the WIKIS file, which contains a map named "wikis" from names to entries. getenv returns the secrets;
+// secrets that it does not return come from the settings file, which must not contain passwords that no wiki uses.
+// ReadWikis returns the names in order and, for each name, the settings for the bot on that wiki. The error is a
+// [Problems].
 func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
 	var doc struct {
 		Wikis map[string]WikiEntry `yaml:"wikis"`

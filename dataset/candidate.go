@@ -104,7 +104,7 @@ type Result struct {
 	Head     []string  `json:"head,omitempty"` // names of the projected variables
 	// first rows: the bindings list in the SPARQL JSON format, or true or false
 	Sample json.RawMessage `json:"sample,omitempty"`
-	// the query that was run instead of Cleaned, if a different endpoint required that
+	// the query that was run instead of Cleaned, if a different endpoint required it
 	Rewritten string `json:"rewritten,omitempty"`
 }
 

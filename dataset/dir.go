@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The files in a harvest folder. Only the harvest uses the database. The other files are for all readers, and each is
-// replaced atomically.
+// The files in a harvest folder. Only the harvest uses the database. The other files are for anyone to read, and each
+// is replaced atomically.
 const (
 	HarvestDB      = "harvest.db"       // pages read and queries run so far, so that an interrupted harvest can continue
 	CandidatesFile = "candidates.jsonl" // staged candidates, one per line, sorted by month, page, and section

@@ -54,8 +54,8 @@ func parserTag(name string) bool {
 	return wikitext.IsExtensionTag(name)
 }
 
-// Compose returns the wikitext of a reply, with each block prefixed by indent (":", "::" and so on; see [ReplyIndent]).
-// The result does not end in a newline.
+// Compose returns the wikitext of a reply, with each block prefixed with indent (":", "::" and so on; see
+// [ReplyIndent]). The result does not end in a newline.
 //
 // The answer comes first, followed by the fault in the poster's own query, the query, its result, the assumptions and
 // open questions, and the collapsed steps.
@@ -215,9 +215,9 @@ func (c *composer) answer() {
 	c.block(line)
 }
 
-// prose encodes text written by the model, and links the IDs of items and properties. A short ID may mean something
-// else, such as the third quarter of a year (Q3), so it is linked only if the query contains it, or if it is that of a
-// property and in parentheses.
+// prose encodes text written by the model, and links item and property IDs. A short ID may mean something else, such as
+// the third quarter of a year (Q3), so it is linked only if the query contains it, or if it is a property ID in
+// parentheses.
 func (c *composer) prose(s string) string {
 	s = wrap.Numbers(longNumber.ReplaceAllStringFunc(encode(s, MaxShort), c.formatted))
 	var b strings.Builder

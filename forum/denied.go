@@ -100,7 +100,7 @@ func Lists(text, user string) bool {
 var redirect = regexp.MustCompile(`^\s*#\pL+\s*:?\s*\[\[([^\]|#]+)`)
 
 // RenamedTo returns the new name of a renamed account, given the text of its user page or talk page. After an account
-// is renamed, that page redirects to the corresponding page of the new name. For any other page, RenamedTo returns "".
+// is renamed, that page redirects to the corresponding page for the new name. For any other page, RenamedTo returns "".
 func RenamedTo(text string) string {
 	m := redirect.FindStringSubmatch(text)
 	if m == nil {

@@ -119,7 +119,7 @@ type Reply struct {
 	Several     bool       // some items have several rows, one per value
 	Equal       bool       // the query returns duplicate rows; Rows and Total contain each of them once
 	Told        bool       // Short already states the result's only value
-	Numbers     bool       // the request asks for the IDs of items
+	Numbers     bool       // the request asks for item IDs
 	Boolean     *bool      // result of an ASK
 	RanAt       time.Time  // when the query was run
 	Endpoint    string     // name of the endpoint that ran the query, such as "query.wikidata.org"
@@ -137,7 +137,7 @@ type Reply struct {
 	Trace     string // URL of the page with all steps
 	TracePage string // title of the page on this wiki with all steps; Trace is then empty
 	Settled   bool   // an earlier answer in the thread was accepted: suggest marking the section as resolved
-	Last      bool   // the bot will not answer again in this thread, so the reply must not invite posts
+	Last      bool   // the bot will not answer again in this thread, so the reply must not invite further posts
 	Before    *Reply // the reply before it was corrected, which is shown struck out
 	// the ledger key, written as an HTML comment so that our own reply can be recognized later; only [a-z0-9-]
 	Marker    string

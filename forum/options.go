@@ -16,9 +16,9 @@ type Options struct {
 	// UserNamespaces are additional names for the user and user talk namespaces. The English, German and French names
 	// are built in.
 	UserNamespaces []string
-	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to these hosts are reported as queries of kind
-	// link with no SPARQL; the caller must resolve them. By default, no links are reported. The links remain in the
-	// comment's text.
+	// ShortLinks are the host names of link shorteners, such as "w.wiki". Links to these hosts are reported as queries
+	// of kind link with no SPARQL; the caller must resolve them. By default, no links are reported. The links remain in
+	// the comment's text.
 	ShortLinks []string
 	// Wikitext is the wikitext of the same revision, for [ParseHTML]; empty if it is not available.
 	Wikitext string
@@ -31,7 +31,7 @@ var (
 	defaultResolvedTemplates = []string{"Section resolved", "Resolved", "Discussion resolved", "Erledigt"}
 
 	queryParams = []string{"query", "sparql", "1"}
-	// userNamespaces are the names of the user and user talk namespaces; contributions are names of the special page.
+	// userNamespaces are the names of the user and user talk namespaces; contributions, those of that special page.
 	userNamespaces = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin",
 		"Utilisateur", "Utilisatrice", "Discussion utilisateur"}
 	contributions = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge",
@@ -90,7 +90,7 @@ const (
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
 
-// names contains the Options in a form for fast lookup, and caches the lookups for one page.
+// names contains the Options in a form that allows fast lookup, and caches the lookups for one page.
 type names struct {
 	roles      map[string]role // by canonical name
 	shortLinks map[string]bool // hosts, in lowercase

@@ -274,8 +274,8 @@ func (c *Comment) By(user string) bool {
 	return c.Author != nil && UserName(*c.Author) == UserName(user)
 }
 
-// RepliesTo returns the comments in the thread that answer the comment with the given ID and were written by the user,
-// or by anyone if user is empty.
+// RepliesTo returns the comments in the thread that reply to the comment with the given ID and were written by the
+// user, or by anyone if user is empty.
 func (t *Thread) RepliesTo(id, user string) []*Comment {
 	var out []*Comment
 	for i := range t.Comments {

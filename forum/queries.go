@@ -230,7 +230,7 @@ func (n *names) short(raw, host string) bool {
 }
 
 // QueryFromURL decodes the query in a URL. The query is the text after "#" in links to the Wikidata Query Service and
-// similar services, or the value of a "query" parameter. ok is false if the URL contains no query; short links do not.
+// similar services, or the value of a "query" or "sparql" parameter. ok is false for other URLs, such as short links.
 func QueryFromURL(u string) (sparql string, ok bool) {
 	if !strings.Contains(u, "//") {
 		return "", false
@@ -240,7 +240,7 @@ func QueryFromURL(u string) (sparql string, ok bool) {
 }
 
 // queryOfURL decodes the query in a URL: the fragment of a link to the Wikidata Query Service (query.wikidata.org/#…,
-// /embed.html#…), or a "query" parameter. Short links (w.wiki, tinyurl) do not contain a query.
+// /embed.html#…), or a "query" or "sparql" parameter. Short links (w.wiki, tinyurl) do not contain a query.
 func queryOfURL(raw string) (query, host string, ok bool) {
 	rest := raw[strings.Index(raw, "//")+2:]
 	host, path, _ := strings.Cut(rest, "/")

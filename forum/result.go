@@ -189,7 +189,7 @@ func (c *composer) value() (string, error) {
 	return c.cell(c.r.Rows[0][0])
 }
 
-// single reports whether the result is one value, which does not need a table.
+// single reports whether the result is a single value, which does not need a table.
 func (r Reply) single() bool {
 	return len(r.Rows) == 1 && r.Total <= 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1
 }

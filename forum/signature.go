@@ -163,7 +163,7 @@ func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	return t.Add(-time.Duration(offset) * time.Minute), true
 }
 
-// token is a part of the text before a timestamp: a link, a transclusion, or text including its tags.
+// token is part of the text before a timestamp: a link, a transclusion, or text including its tags.
 type token struct {
 	start, end int
 	kind       byte // '[', '{' or 't'

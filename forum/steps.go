@@ -36,8 +36,8 @@ func (c *composer) steps() error {
 	return nil
 }
 
-// listed returns a list of steps. If there are too many, it contains the first ones and the step with the index answer,
-// which ran the posted query. Where it leaves out steps, it states their number, which is never one.
+// listed returns a list of steps. If there are too many, it contains the first ones and the step at index answer, which
+// ran the posted query. Where steps are left out, it says how many, which is never just one.
 func (c *composer) listed(all []string, answer int) string {
 	n, first, tail := len(all), len(all), 0 // number of steps at the start, and from answer on
 	if n > maxSteps {
@@ -70,7 +70,7 @@ func (c *composer) listed(all []string, answer int) string {
 	return "\n# " + strings.Join(all[:first], "\n# ") + below
 }
 
-// once combines consecutive equal steps: "Ran a query: no rows (×3)".
+// once combines consecutive identical steps: "Ran a query: no rows (×3)".
 func once(steps []string) (lines []string) {
 	for i := 0; i < len(steps); {
 		n := 1
@@ -158,7 +158,7 @@ func (c *composer) step(s Step) (string, error) {
 	return "", nil
 }
 
-// ran returns a step that ran a query as a sentence.
+// ran returns, as a sentence, a step that ran a query.
 func (c *composer) ran(s Step, query string) string {
 	switch {
 	case s.Failed:

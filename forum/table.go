@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum/wrap"
 )
 
-// Widths of a table on a phone, in CSS pixels: a column is as wide as its longest word.
+// Table widths on a phone, in CSS pixels: a column is as wide as its longest word.
 const (
 	// PhoneWidth is the maximum width of a reply's table.
 	PhoneWidth = 390
@@ -123,8 +123,8 @@ func (c *composer) columnWidth(i, letters int) int {
 // measure returns the width of a column. The argument width returns the width of a cell's text; breakable is true for
 // cells whose words may be broken.
 func (c *composer) measure(i int, width func(text string, breakable bool) float64) int {
-	const bold = 1.1          // factor by which bold text is wider than a cell's
-	const shown = 4 * maxCell // bytes; the rest of a text is not shown
+	const bold = 1.1          // factor by which bold text is wider than regular text
+	const shown = 4 * maxCell // bytes; the rest of the text is not shown
 	header := c.header(i)
 	widest := width(header[:min(len(header), shown)], true) * bold
 	for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
@@ -140,7 +140,7 @@ func (c *composer) measure(i int, width func(text string, breakable bool) float6
 	return padding + int(widest)
 }
 
-// isText reports whether the words of a cell may be broken, unlike numbers and dates.
+// isText reports whether a cell contains words, which may be broken, unlike numbers and dates.
 func isText(v Cell) bool { return v.Kind == "" || v.Kind == "file" || v.Kind == "article" }
 
 // header returns the unencoded header of column i.
@@ -158,7 +158,7 @@ func (c *composer) table(rows int, s shape) (written int, err error) {
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
 	if c.width(s) > PhoneWidth {
 		b.WriteString(" " + BreakWords)
-	} else if c.fullWidth(s) > PhoneWidth*3/4 { // icons of links and borders need room, too
+	} else if c.fullWidth(s) > PhoneWidth*3/4 { // link icons and borders need room, too
 		b.WriteString(" " + keepWords)
 	}
 	b.WriteString("\n!")

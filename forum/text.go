@@ -56,7 +56,7 @@ func decodeEntities(s string) string {
 	return strings.ReplaceAll(html.UnescapeString(s), "\u00a0", " ")
 }
 
-// patch replaces a part of the page when the page is converted to text.
+// patch replaces part of the page when it is converted to text.
 type patch struct {
 	start, end int
 	with       string // already shielded

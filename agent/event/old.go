@@ -95,7 +95,7 @@ func (t *oldTree) place(e *Event) {
 	t.last = e.ID
 }
 
-// abandons reports whether a rollback to step number to abandons any steps.
+// abandons reports whether a rollback to the step with number to abandons any steps.
 func (t *oldTree) abandons(to int) bool {
 	for n := range t.steps {
 		if n > to {

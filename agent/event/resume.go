@@ -110,10 +110,11 @@ type Continued struct {
 	next    int
 }
 
-// finished lists the reasons after which a run has nothing left to do.
+// finished lists the reasons for ending after which a run has nothing left to do.
 var finished = []Reason{Answered, GivenUp, NotFound, OutOfActions, Loop, CannotPublish}
 
-// Finished reports whether a run that ended for this reason has nothing left to do. All other reasons interrupt a run.
+// Finished reports whether a run that ended for this reason has nothing left to do. A run that ended for any other
+// reason was merely interrupted.
 func Finished(reason Reason) bool { return slices.Contains(finished, reason) }
 
 // Continue opens the file of a run that was cut off. A run that ended cannot be continued, unless it was stopped or a
@@ -221,7 +222,7 @@ func named(e Event) string {
 	return s
 }
 
-// Spent returns the cost of the calls to the model in a trajectory, and how long the run took.
+// Spent returns the cost of a trajectory's model calls, and how long the run took.
 func Spent(events []Event) (u llm.Usage, took time.Duration) {
 	var last time.Time
 	for _, e := range events {

@@ -109,9 +109,9 @@ func (c *Chat) finished() bool {
 }
 
 // Check returns nil if a dialogue can be used as an example, or the reason why it cannot. The question's annotation
-// must be finished, and the question must not be skipped. The system message must come first, then the user and the
-// model must take turns, each of the model's turns must start with a thought, and the last message must show that the
-// model finished.
+// must be finished, and the question must not have been skipped. The system message must come first, then the user and
+// the model must take turns, each of the model's turns must start with a thought, and the last message must show that
+// the model finished.
 func (c *Chat) Check() error {
 	switch {
 	case c.Skip != "":

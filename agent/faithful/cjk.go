@@ -69,8 +69,8 @@ func (c *Checker) unspacedOrder(s string) []string {
 // minUnspaced is the minimum length, in characters, of a name that is searched for inside a token.
 const minUnspaced = 2
 
-// cutNames splits the tokens of a Chinese or Japanese sentence at the names from the result: 最も多いのはスイスの into
-// 最も多いのは, スイス and の.
+// cutNames splits the tokens of a Chinese or Japanese sentence at the names from the result: 最も多いのはスイスの becomes 最も多いのは,
+// スイス and の.
 func (c *Checker) cutNames(toks []token) []token {
 	if c.language != "zh" && c.language != "ja" {
 		return toks

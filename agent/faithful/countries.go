@@ -25,7 +25,7 @@ var countries = sync.OnceValue(func() map[string]language.Region {
 
 // translated returns the name of a country or a language in the text's language if the label is its English name, and
 // otherwise "". The author of a text may translate names that the graph has only in English: Frankreich for France. The
-// form of government may be said with the name.
+// name may be accompanied by the form of government.
 func (c *Checker) translated(label string) string {
 	in, err := language.Parse(c.language)
 	if err != nil || c.language == "en" {
@@ -47,7 +47,7 @@ func (c *Checker) translated(label string) string {
 var peoplesRepublic = map[string]string{"de": "Volksrepublik", "es": "República Popular", "fr": "République populaire",
 	"it": "Repubblica Popolare", "nl": "Volksrepubliek", "pt": "República Popular"}
 
-// readNames adds row i to the names that the term of a cell may have in a text; the other arguments are for [rowName].
+// readNames adds row i to the names that a cell's term may have in a text; the other arguments are for [rowName].
 func (c *Checker) readNames(names map[string]*rowName, text string, term rdf.Term, i int, counts, head bool) {
 	translated := c.translated(text) // or ""
 	c.parts.add(text)

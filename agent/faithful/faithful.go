@@ -65,7 +65,7 @@ type Checker struct {
 	some      map[float64]bool // numbers of rows that have a value, no value, or a label in a column
 	shown     map[float64]bool // counts in Evidence.Shown and the query, for parts of sentences without a name
 	shownRows []shownRow       // of the tables in Evidence.Shown
-	shownDays [][2]float64     // days and years of the dates in Evidence.Shown
+	shownDays [][2]float64     // days and years from the dates in Evidence.Shown
 	longer    []string         // in Chinese and Japanese, labels and countries, which may contain other names
 	halves    []half           // for each column, the rows with and without a value
 	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
@@ -196,7 +196,7 @@ func (c *Checker) Keep(text string) string {
 	return c.Join(kept)
 }
 
-// Join joins sentences, with spaces between them in languages that have these.
+// Join joins sentences, with spaces between them in languages that use spaces.
 func (c *Checker) Join(sentences []string) string {
 	if c.language == "ja" || c.language == "zh" {
 		return strings.Join(sentences, "")
@@ -415,8 +415,8 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	}
 }
 
-// labelled returns the index of the column whose labels a column ?xLabel contains. For any other column, it returns the
-// column's index.
+// labelled returns the index of the column whose labels a column ?xLabel contains. For any other column, it returns
+// that column's own index.
 func labelled(vars []string, col int) int {
 	if of, ok := strings.CutSuffix(vars[col], "Label"); ok && slices.Contains(vars, of) {
 		return slices.Index(vars, of)

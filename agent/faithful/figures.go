@@ -177,7 +177,7 @@ func dateOf(t rdf.Term) (time.Time, bool) {
 	return at, err == nil
 }
 
-// between returns the number of days and the number of years between two dates in a row.
+// between returns the number of days and the number of years between two dates in the same row.
 func between(row []rdf.Term, i int) []value {
 	var dates []time.Time
 	for _, t := range row {
@@ -237,7 +237,7 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 	return unknown, unpaired
 }
 
-// countsOf returns the numbers of the names' rows, as in "five of them lie in Pakistan".
+// countsOf returns how many rows each of the names has, as in "five of them lie in Pakistan".
 func countsOf(named []found) map[float64]bool {
 	counted := map[float64]bool{}
 	for _, n := range named {
@@ -250,8 +250,8 @@ func countsOf(named []found) map[float64]bool {
 	return counted
 }
 
-// elsewhere reports whether the figure at i is one of an earlier step, or a year that the result lacks and the sentence
-// denies.
+// elsewhere reports whether the figure at i comes from an earlier step, or is a year that the result lacks and that the
+// sentence says it lacks.
 func (c *Checker) elsewhere(toks []token, named []found, i int) bool {
 	return c.inShownRow(toks, named, i) || c.onShownDay(toks, named, i) || c.absent(toks, named, i)
 }
@@ -267,7 +267,7 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 
 // supports reports whether the result supports a figure with the given readings, and whether the figure must be
 // compared with the rows of a name. counted contains counts of the sentence's names, keys contains the rows that the
-// sentence is about, names is the number of its names, and near is true if the figure may be said about one of them.
+// sentence is about, names is the number of its names, and near is true if the figure may apply to one of them.
 func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int,
 	near bool) (ok, pair bool) {
 	for _, n := range readings {
@@ -342,7 +342,7 @@ func (c *Checker) keys(toks []token, years map[int]bool) map[int]bool {
 	return rows
 }
 
-// more contains words after the number of items that a sentence leaves out, as in "and three more".
+// more contains words that follow the number of items that a sentence leaves out, as in "and three more".
 var more = map[string]bool{"other": true, "others": true, "more": true, "weitere": true, "weiteren": true, "andere": true,
 	"anderen": true, "autres": true, "otros": true, "otras": true, "altri": true, "altre": true, "outros": true, "outras": true,
 	"overige": true}

@@ -21,14 +21,14 @@ var tongues = sync.OnceValue(func() map[string]language.Tag {
 	return out
 })
 
-// languageCode matches the codes of languages in a query: "ja,en", LANG(?x) = "ja", "Berlin"@de.
+// languageCode matches the language codes in a query: "ja,en", LANG(?x) = "ja", "Berlin"@de.
 var languageCode = regexp.MustCompile(`["',]([a-z]{2,3})\b|"@([a-z]{2,3})\b`)
 
-// languageOf matches the code of a language.
+// languageOf matches a language code.
 var languageOf = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z]+)*$`)
 
-// addLanguages adds names of languages to the known words: the languages that a query requests, and those of the texts
-// in its result. The names are in the language of the checked text, because the labels are in English.
+// addLanguages adds language names to the known words: the languages that a query requests, and those of the texts in
+// its result. The names are in the language of the checked text, because the labels are in English.
 func (c *Checker) addLanguages(query string, t *kg.Table) {
 	in, err := language.Parse(c.language)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Checker) addLanguages(query string, t *kg.Table) {
 	}
 }
 
-// address contains the words that address the asker, and are capitalized out of politeness.
+// address contains the words that address the asker and are capitalized out of politeness.
 var address = map[string]map[string]bool{"pl": wordMap(`pan pani państwo pana panu panią państwa państwu`), "es": wordMap(`usted ustedes`),
 	"it": wordMap(`lei suo sua suoi sue`), "pt": wordMap(`senhor senhora`),
 	"ru": wordMap(`вы вас вам вами ваш ваша ваше вашего вашей вашему вашем вашу ваши ваших`)}

@@ -11,7 +11,7 @@ import (
 //go:embed words/*.txt words/numbers.json
 var wordFiles embed.FS
 
-// numberWords are the words for numbers from two upward, by language.
+// numberWords are the words for numbers from two up, by language.
 var numberWords = readNumbers()
 
 func readNumbers() map[string]map[string]int {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// countOfErrors contains words for errors in a query and for parts of it. A number before one is not about the result.
+// countOfErrors contains words for errors in a query and for parts of it. A number before such a word is not about the
+// result.
 var countOfErrors = wordMap(`error errors mistake mistakes problem problems change changes correction corrections query queries
 	fehler fehlern änderung änderungen probleme abfrage abfragen erreur erreurs problème problèmes
 	changement changements requête requêtes errores problema problemas cambio cambios consulta consultas
@@ -20,7 +21,8 @@ var countOfErrors = wordMap(`error errors mistake mistakes problem problems chan
 	alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка
 	ошибки ошибок запроса изменения проблемы`)
 
-// anyone contains words for an arbitrary person or thing. A sentence about one makes no claim about the result.
+// anyone contains words for an arbitrary person or thing. A sentence about such a person or thing makes no claim about
+// the result.
 var anyone = wordMap(`someone anyone somebody anybody whoever something anything jemand wer etwas quelqu quiconque alguien
 	quien quienes cualquiera qualcuno chiunque chi alguém quem qualquer iemand wie iets ktoś kto каждый
 	кто-то кто`)
@@ -56,7 +58,7 @@ func (c *Checker) supposed(toks []token, named []found, i int) bool {
 var tableRows = wordMap(`row rows zeile zeilen ligne lignes fila filas riga righe linha linhas rij rijen wiersz wiersze
 	строка строки строк`)
 
-// january contains names of January. Dates that have only a year are stored as January 1.
+// january contains the names of January in several languages. Dates that have only a year are stored as January 1.
 var january = wordMap(`january januar janvier enero gennaio janeiro januari stycznia января يناير`)
 
 // yearOnly reports whether the token at i is the 1 of January 1 in a sentence without a name from the result. Such a

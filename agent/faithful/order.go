@@ -53,7 +53,7 @@ func (c *Checker) compare(t *kg.Table, query string) {
 	c.byOrder, c.falling = true, q.Body.OrderBy.Keys[0].Descending
 }
 
-// age matches the names of columns with ages.
+// age matches the names of columns that contain ages.
 var age = regexp.MustCompile(`(?i)^(age|alter|âge|edad|età|idade|leeftijd|wiek|возраст|عمر|العمر|年齢|年龄)`)
 
 var numeric = map[string]bool{rdf.XSDInteger: true, rdf.XSDDecimal: true, rdf.XSDDouble: true, rdf.XSDFloat: true}
@@ -202,7 +202,7 @@ func (c *Checker) superlatives(toks []token, named []found) []superlative {
 	return out
 }
 
-// order returns a superlative, such as "the highest", "the oldest" or "the first", that a sentence wrongly says of a
+// order returns a superlative, such as "the highest", "the oldest" or "the first", that a sentence wrongly applies to a
 // name. It compares names in the first column that come before their superlatives, or after them, consistently
 // throughout the sentence.
 func (c *Checker) order(toks []token, named []found) []string {

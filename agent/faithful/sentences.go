@@ -83,7 +83,7 @@ func (c *Checker) endsInName(before, after []rune) bool {
 // wholePart matches text that ends with an integer of three digits or more and a decimal point or comma.
 var wholePart = regexp.MustCompile(`\d{3}[.,]$`)
 
-// unit matches a text that ends with a figure and the symbol of a unit. These symbols have no periods.
+// unit matches a text that ends with a figure and a unit symbol. These symbols have no periods.
 var unit = regexp.MustCompile(`\d[ \x{a0}\x{202f}](km|m|cm|mm|kg|t|ha|км|м|кг|km²|m²)$`)
 
 // abbreviated reports whether a period after these letters belongs to an abbreviation or an ordinal and does not end a

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// counts matches a result that is one row of integers, and the number of a result's rows, of a column's empty cells, and
-// of things or statements.
+// counts matches a result that is one row of integers, and the numbers of rows in a result, of empty cells in a column,
+// and of things or statements.
 var counts = regexp.MustCompile(`(?m)^1 row\n.*\n\[integer(?: \| integer)*\]\n([\d |]+)$|\b(\d+) (rows?|unbound|empty|things?|statements?)\b`)
 
 var codes = regexp.MustCompile(`\b[A-Z][A-Z\d]{1,7}\b`)
@@ -25,7 +25,7 @@ type shownRow struct {
 	figures []shownFigure
 }
 
-// shownFigure is a figure in such a row; for the month and the day of a date, with the year that must be next to it.
+// shownFigure is a figure in such a row; for the month or day of a date, with the year that must be next to it.
 type shownFigure struct {
 	number
 	year int
@@ -260,8 +260,8 @@ func (c *Checker) isNumber(t token, v float64) bool {
 	return slices.ContainsFunc(c.numbers(t), func(n number) bool { return n.is(v) })
 }
 
-// begins reports whether toks starts with the words of a name in a row, which must be capitalized where there are
-// capitals: "en" is no name in a Dutch sentence, even if a row is about the language code en.
+// begins reports whether toks starts with the words of a name in a row, which must be capitalized in scripts that have
+// capitals: "en" is not a name in a Dutch sentence, even if a row is about the language code en.
 func begins(toks []token, name []string) bool {
 	if len(name) == 0 || len(toks) < len(name) {
 		return false

@@ -80,7 +80,7 @@ func someOf(t *kg.Table, col int, labels map[string]string) some {
 	return s
 }
 
-// having contains words that express that something has or lacks a value.
+// having contains words that say that something has or lacks a value.
 var having = wordMap(`have has having without lack lacks lacking missing none neither nor unknown
 	haben hat ohne fehlt fehlen kein keine keinen weder noch unbekannt
 	ont a sans manque manquent aucun aucune ni inconnu inconnue inconnus
@@ -95,14 +95,14 @@ var having = wordMap(`have has having without lack lacks lacking missing none ne
 // havingUnspaced matches the equivalent words in Chinese and Japanese, which are parts of longer tokens.
 var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった|持|受賞`)
 
-// half is the rows that have a value or a label in a column, or those that lack it.
+// half represents the rows that have a value or a label in a column, or those that lack one.
 type half struct {
 	rows  map[int]bool
 	items int // in the first column
 	lacks bool
 }
 
-// lacking contains the words that deny a value.
+// lacking contains the words that say that a value is missing.
 var lacking = wordMap(`without lack lacks lacking missing none neither nor no not unknown ohne fehlt fehlen kein keine
 	keinen weder noch nicht unbekannt sans manque manquent aucun aucune ni pas inconnu inconnue inconnus
 	sin falta faltan carecen ningún ninguno ninguna senza manca mancano nessun nessuno nessuna né non
@@ -159,8 +159,9 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	})
 }
 
-// absent reports whether the token at i is a year between the first and the last of a result's years that it does not
-// have, and the sentence, which has no name, denies it, as in "there is none for 1999" but not in "none before 1999".
+// absent reports whether the token at i is a year between the result's first and last years that the result lacks, and
+// the sentence, which has no name, says that it is missing, as in "there is none for 1999" but not in "none before
+// 1999".
 func (c *Checker) absent(toks []token, named []found, i int) bool {
 	year, err := strconv.ParseFloat(toks[i].folded, 64)
 	if err != nil || len(named) > 0 {
@@ -201,10 +202,11 @@ var spansUnspaced = regexp.MustCompile(`まで|以前|以降|から|より|以�
 // without a director".
 var withoutWords = wordMap(`without unknown ohne unbekannt sans inconnu inconnue inconnus sin senza sem zonder bez без بدون دون`)
 
-// denies reports whether a token is a word that denies a value.
+// denies reports whether a token is a word that says that a value is missing.
 func denies(t token) bool { return lacking[t.folded] || lackingUnspaced.MatchString(t.text) }
 
-// saysHaving reports whether the part of a sentence with the token at i says that something has or lacks a value.
+// saysHaving reports whether the part of a sentence that contains the token at i says that something has or lacks a
+// value.
 func saysHaving(toks []token, i int) bool {
 	return slices.ContainsFunc(toks, func(t token) bool {
 		return t.part == toks[i].part && (having[t.folded] || havingUnspaced.MatchString(t.text))
@@ -222,7 +224,7 @@ func (c *Checker) is(t token, n int) bool {
 	return slices.ContainsFunc(c.numbers(t), func(x number) bool { return x.value == float64(n) })
 }
 
-// only contains words before a number of named things.
+// only contains the words that precede a number of named things.
 var only = wordMap(`only nur seul seuls seule seules seulement solo sólo solamente soltanto só apenas somente alleen
 	slechts tylko только`)
 

@@ -110,11 +110,11 @@ func (c *Checker) inWindow(toks []token, named []found, readings []number) bool 
 		slices.ContainsFunc(readings, func(n number) bool { return c.window[n.value] })
 }
 
-// valuesList matches a VALUES list of one variable.
+// valuesList matches a VALUES list for one variable.
 var valuesList = regexp.MustCompile(`(?i)\bVALUES\s+[?$][\pL\d_]+\s*\{([^}]*)\}`)
 
 // readLists reads the numbers of items in the query's VALUES lists, as in "which of the two countries". They are counts
-// like those of earlier steps.
+// like those from earlier steps.
 func (c *Checker) readLists(query string) {
 	for _, m := range valuesList.FindAllStringSubmatch(query, -1) {
 		if n := len(anyID.FindAllString(m[1], -1)); n > 1 {

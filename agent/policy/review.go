@@ -30,7 +30,7 @@ var ErrLeft = errors.New("the reviewer stopped")
 
 // Look is a turn as the reviewer sees it.
 type Look struct {
-	Place      int          // position in the conversation of the turn's first step, from 1
+	Place      int          // position of the turn's first step in the conversation, starting at 1
 	Steps      []event.Step // the conversation so far
 	Turn       string       // thought and actions as text; see [step.Proposal.Text]
 	Unreadable string       // why the turn cannot be read, or ""; if it is accepted, the model is told why
@@ -213,7 +213,7 @@ func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decisio
 }
 
 // Recalled returns a reviewer that repeats the decisions recorded in an earlier run's events. When no recorded
-// decisions are left, it consults the reviewer that was passed as who.
+// decisions are left, it consults the reviewer passed as who.
 func Recalled(earlier []event.Event, who Reviewer) Reviewer {
 	r := &recalled{who: who}
 	for _, e := range earlier {

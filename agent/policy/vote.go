@@ -17,8 +17,8 @@ import (
 const (
 	// usualTries is the default maximum number of attempts in a vote.
 	usualTries = 3
-	// If a judge called the first answer done and the answer's confidence is at least sureAlone, there is no second
-	// attempt.
+	// If a judge's verdict on the first answer was "done" and the answer's confidence is at least sureAlone, there is
+	// no second attempt.
 	sureAlone = 0.9
 	// If the first two answers are equal and each has at least the confidence sureTogether, there is no third attempt.
 	sureTogether = 0.5
@@ -189,7 +189,7 @@ func (v *vote) groups() []answers {
 	return out
 }
 
-// spared returns the reason that no further attempt is needed, or "" if another attempt is needed.
+// spared returns the reason why no further attempt is needed, or "" if another attempt is needed.
 func spared(groups []answers, made, most int) string {
 	if len(groups) == 0 {
 		return ""
@@ -248,8 +248,8 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, nil
 }
 
-// nothing returns the ending of a vote that produced no answer: the ending of the first attempt, or the reason that
-// stopped the vote.
+// nothing returns the ending of a vote that produced no answer: the error that stopped the vote if there was only one
+// attempt, and otherwise the ending of the first attempt.
 func (v *vote) nothing() (step.State, step.Final, error) {
 	first := v.tries[0]
 	if v.halt != nil && len(v.tries) == 1 {

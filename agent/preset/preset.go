@@ -373,8 +373,8 @@ func (p *Preset) systemData(s Situation) map[string]any {
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
 
-// Judging returns a copy of the preset for runs that start by judging a post. The copy has the tool for the judgment
-// and mentions it in its prompt.
+// Judging returns a copy of the preset for runs that start by judging a post. The copy includes the judgment tool and
+// mentions it in its prompt.
 func (p *Preset) Judging() *Preset {
 	out := *p
 	out.tools, out.judging = append(slices.Clone(p.tools), tool.TriageTool), true

@@ -42,14 +42,14 @@ type Rules struct {
 
 // What happens after a repetition.
 const (
-	// a call equal to one that is still in the state is rejected; the second consecutive rejection restores the state
-	// before that call
+	// a call identical to one that is still in the state is rejected; the second consecutive rejection restores the
+	// state before that call
 	RepeatRestore = "restore"
 	RepeatRefuse  = "refuse" // such a call is always rejected; in an append-only conversation, four in a row end the run
 	RepeatNone    = "none"   // the action is run again
-	// a turn equal to the previous one is not run, and the model is told so; the next such turn ends the run
+	// a turn identical to the previous one is not run, and the model is told so; the next such turn ends the run
 	RepeatLoop = "loop"
-	RepeatEnd  = "end" // a turn equal to the previous one ends the run
+	RepeatEnd  = "end" // a turn identical to the previous one ends the run
 )
 
 // What happens after a stop without a result, that is, if the query returned nothing or failed, or if there is no

@@ -12,7 +12,7 @@ import (
 // 11).
 type Search struct {
 	Samples     int     `json:"n"`           // number of next actions sampled per expansion
-	Answers     int     `json:"k"`           // number of branches with an answer that ends the search
+	Answers     int     `json:"k"`           // number of branches with an answer after which the search ends
 	Simulations int     `json:"simulations"` // maximum number of expansions
 	Depth       int     `json:"depth"`       // maximum number of actions in a branch, including the end
 	Judgments   int     `json:"judgments"`   // number of judgments per new state

@@ -94,7 +94,7 @@ func Named(o Options) (Protocol, error) {
 	return nil, fmt.Errorf("there is no protocol %q; the protocols are text, native and fenced", name)
 }
 
-// Kind is the kind of a problem with a turn.
+// Kind is the kind of problem that a turn has.
 type Kind string
 
 // The kinds of problems. Each value is the name of the text that explains the problem to the model.
@@ -143,8 +143,8 @@ func (w words) unknownTool(name string, tools tool.Set) *Problem {
 // maxBad is the maximum number of characters of an unreadable message that are shown to the model again.
 const maxBad = 3000
 
-// Limits on the unreadable calls that are shown back to the model: the number of calls, and the number of characters
-// in a tool name.
+// Limits on the unreadable calls that are repeated to the model: the number of calls, and the number of characters in a
+// tool name.
 const (
 	maxBadCalls = 20
 	maxName     = 60

@@ -95,8 +95,8 @@ var (
 	iriRef     = regexp.MustCompile("^<[^<>\"{}|^`\\\\\\s]*>")
 )
 
-// labels yields the indexes of the matches of labelLine in a text. It examines only the start of each line, because a
-// search of a whole megabyte takes a tenth of a second.
+// labels yields the indexes of the matches of labelLine in a text. It examines only the start of each line, because
+// searching a whole megabyte takes a tenth of a second.
 func labels(text string) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		at := 0

@@ -195,7 +195,7 @@ func (p pageProp) tree() any {
 	return o
 }
 
-// left returns a text that states how many values are omitted.
+// left returns text that states how many values are omitted.
 func (p pageProp) left() string {
 	if p.total {
 		return say("values_of", map[string]int{"More": p.more, "Total": p.more + len(p.values)})

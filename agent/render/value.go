@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Labelled returns "label (Q42)", or only the ID if there is no label.
+// Labelled returns "label (Q42)", or just the ID if there is no label.
 func Labelled(id, label string) string {
 	if label == "" || label == id {
 		return id

@@ -63,8 +63,8 @@ func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn p
 	return c, err
 }
 
-// meant resolves an end that names the step of an earlier end. The earlier end was not accepted, because the model was
-// first told something; the new end refers to the earlier end's query.
+// meant resolves an end that names the step of an earlier end. The earlier end was not accepted, because the model had
+// to be told something first; the new end refers to the earlier end's query.
 func (s State) meant(end tool.End) tool.End {
 	for i := end.Step - 1; end.AtStep && i >= 0 && i < len(s.steps); i = end.Step - 1 {
 		call := s.steps[i].call
@@ -157,8 +157,8 @@ func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *to
 	return a, err
 }
 
-// answered probes an end's answer. It ends the run with that answer, unless the model must first decide about the
-// variants that were found.
+// answered probes an end's answer. It ends the run with that answer, unless the model must first decide on the variants
+// that were found.
 func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, text, err := r.probed(ctx, b, s, f.Answer)

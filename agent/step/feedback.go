@@ -154,7 +154,7 @@ func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
 	return false
 }
 
-// maxFeedback is the maximum number of characters kept of a judge's feedback.
+// maxFeedback is the maximum number of characters of a judge's feedback that are kept.
 const maxFeedback = 4000
 
 // Verdict returns the first verdict on an answer, or nil if there was none.

@@ -209,7 +209,7 @@ func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn prot
 	return Child{State: s, Outcome: Ended, Final: &Final{Answer: answer, Text: turn.Thought}}, nil
 }
 
-// GaveUp ends a run whose attempts are used up, with a fixed text.
+// GaveUp ends a run whose attempts are used up, with a fixed message.
 func (r *Runner) GaveUp(s State, f Final) Final {
 	if f.Ending.Reason != event.OutOfActions {
 		return f

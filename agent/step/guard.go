@@ -41,7 +41,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
 }
 
-// warned appends a text about IDs that the model has not seen to a result, as the preset's guard requires.
+// warned appends a message about IDs that the model has not seen to a result, as the preset's guard requires.
 func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids []string) tool.Result {
 	more := ""
 	switch r.Preset.Rules.Guard {

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Meter tracks what a run may use and what it has used, in total over all its states. It is safe for concurrent use.
+// Meter tracks what a run may use and what it has used, in total across all its states. It is safe for concurrent use.
 type Meter struct {
 	limits event.Limits
 	now    func() time.Time
@@ -121,7 +121,7 @@ func (m *Meter) check() *event.Halt {
 	return nil
 }
 
-// spent returns the cause of an ending that is due to one of the request's limits.
+// spent returns the cause of a run's ending when one of the request's limits is reached.
 func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
@@ -156,7 +156,8 @@ func (r *Runner) limits(s State) event.Limits {
 }
 
 // left returns how many steps a state can reach in total, and how many more actions may be rejected or abandoned before
-// each further one costs a step. counted and actions are the numbers of its steps and of the actions requested so far.
+// each additional one costs a step. counted and actions are the numbers of its steps and of the actions requested so
+// far.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

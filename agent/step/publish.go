@@ -101,8 +101,8 @@ func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*
 	return ported, err
 }
 
-// publishFaster publishes the first of a slow query's faster forms that returns a result, or returns nil if there is
-// none.
+// publishFaster tries a slow query's faster forms in order and publishes the first that returns a result, or returns
+// nil if none does in the time left.
 func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	for _, f := range env.Dialect.Faster(query) {
 		if !env.TimeFor(tool.FasterTime) {

@@ -156,7 +156,7 @@ func (p Proposal) State() State { return p.state }
 // Mention is [tool.Mention].
 type Mention = tool.Mention
 
-// Mentions returns the nodes named in a text, in any of the question's graphs.
+// Mentions returns the nodes named in text, in any of the question's graphs.
 func (r *Runner) Mentions(text string) (out []Mention) {
 	for i := range r.Sources {
 		out = append(out, r.dialect(i).Mentions(text)...)

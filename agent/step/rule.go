@@ -41,11 +41,11 @@ type Refusal struct {
 // judge applies the preset's rules to a call. It returns nil if the call should be run. See [Runner.Refuse] for what
 // follows a rejection. SPINACH's rules are the paper's two checks (section 4.2), refined by this project:
 //
-//   - A call equal (tool and normalized arguments) to any step still in the state is a repetition, unless that step
+//   - A call with the same tool and normalized arguments as a step still in the state is a repetition, unless that step
 //     failed because of a temporary service problem (down, rate limit).
-//   - A stop is without a result if no query was executed in the state, or if the last one returned no rows, failed or
+//   - A stop lacks a result if no query was executed in the state, or if the last one returned no rows, failed or
 //     cannot be posted.
-//   - A stop(step N) is a stop on the query in the state's Nth step. It is without a result if that step is not
+//   - A stop(step N) is a stop on the query in the state's Nth step. It lacks a result if that step is not
 //     a query or returned nothing. The paper has no such action. Without it, a query that was followed by a check could
 //     not be published, since rerunning it would be a repetition.
 //   - A stop(no answer: …) is the honest way out. It is accepted if at least one query was executed or two searches

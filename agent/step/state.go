@@ -141,7 +141,7 @@ func (s State) Ended(at int) State {
 	return s
 }
 
-// Refused reports whether the last action was rejected, and no steps were abandoned for it.
+// Refused reports whether the last action was rejected without any steps being abandoned.
 func (s State) Refused() bool { return s.refused }
 
 // Told returns what the model is told about its last turn if that turn was rejected or could not be read, and

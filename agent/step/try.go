@@ -21,8 +21,9 @@ type Variant struct {
 
 // Try returns the runner for the nth of several independent tries, counted from 0, and a description of how it differs
 // from the run. The first try uses r itself. The tries share limits, graphs, caches and the log, but not their
-// conversations. The next tries use r.Variants in turn. Once these are used up, each further try uses a different seed,
-// a temperature of at least 0.7, and a different order of tools.
+// conversations. The next tries use r.Variants[1], r.Variants[2] and so on. Once these are used up, the tries use the
+// variants in turn from the first, each round with a different seed, a temperature of at least 0.7, and a different
+// order of tools.
 func (r *Runner) Try(n int) (*Runner, string) {
 	if n == 0 {
 		return r, ""
@@ -48,8 +49,8 @@ func (r *Runner) Try(n int) (*Runner, string) {
 	return &out, strings.Join(words, ", ")
 }
 
-// Open starts an exploration at the event with ID at. It chooses worked dialogues of the question's kind, if the preset
-// has any, and sets r.Exemplars. It also adds to the conversation what the model is shown before its first turn.
+// Open starts an exploration at the event with ID at. It chooses worked dialogues for this kind of question, if the
+// preset has any, and sets r.Exemplars. It also adds to the conversation what the model is shown before its first turn.
 func (r *Runner) Open(ctx context.Context, at int) (State, error) {
 	b := r.Events.Branch(at)
 	err := r.findExemplars(ctx, b)
@@ -60,7 +61,7 @@ func (r *Runner) Open(ctx context.Context, at int) (State, error) {
 	return r.Begin(ctx, s)
 }
 
-// findExemplars chooses the worked dialogues of the question's kind.
+// findExemplars chooses the worked dialogues for this kind of question.
 func (r *Runner) findExemplars(ctx context.Context, b *event.Branch) error {
 	r.Exemplars = ""
 	set := r.Preset.Dialogues(&r.Sources.Main().Explain)

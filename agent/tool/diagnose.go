@@ -16,7 +16,7 @@ const (
 	maxConditions = 8               // maximum number of conditions in a query to diagnose
 	maxProbes     = 6               // probes for one query
 	probeTime     = 5 * time.Second // maximum time for one probe
-	shownProbe    = 120             // maximum number of characters shown of a condition
+	shownProbe    = 120             // maximum number of characters shown per condition
 )
 
 // probe is a query with one of its conditions removed, as an ASK query.

@@ -2,9 +2,9 @@ package tool
 
 // End is the meaning of a call that ends a run. The zero End answers with the last executed query.
 type End struct {
-	SPARQL   string // the answer's query; if empty, the query of Step or the last executed query
+	SPARQL   string // the answer's query; if empty, Step's query or the last executed query
 	KG       string // the graph for SPARQL, or "" for the main graph
-	AtStep   bool   // the answer is the query of Step
+	AtStep   bool   // the answer is Step's query
 	Step     int    // index of a step in the state, starting from 1, as shown to the model
 	NoAnswer bool   // there is no answer
 	Why      string // why there is no answer

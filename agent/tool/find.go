@@ -211,7 +211,7 @@ var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "
 
 // shares reports whether a hit contains a word in the text, or a word with the same first three letters, which may be a
 // different spelling. Short words and fillers are ignored. A string that consists only of short words and fillers
-// matches every hit, and hits by meaning always match.
+// matches every hit, and hits found by meaning or by their ID always match.
 func shares(text string, h kg.Hit) bool {
 	var words []string
 	for _, w := range strings.Fields(strings.ToLower(text)) {

@@ -4,8 +4,7 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// guessed lists the languages to choose from. With more languages, those of short questions would often be guessed
-// wrong.
+// guessed lists the languages to choose from. With more languages, the guess would often be wrong for short questions.
 var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.Deu: true,
 	whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true, whatlanggo.Nld: true,
 	whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Pol: true, whatlanggo.Ces: true, whatlanggo.Swe: true,

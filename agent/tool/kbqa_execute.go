@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxResult is the maximum number of characters shown of a result, as in the paper's tools.
+// maxResult is the maximum number of characters of a result to show, as in the paper's tools.
 const maxResult = 2000
 
 // runNamed implements ExecuteSPARQL(sparql). It shows the result, with names for nodes, as a list of values or, if

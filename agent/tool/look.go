@@ -200,7 +200,8 @@ func (env *Env) rowOf(predicate string) pageRow {
 	return pageRow{property: env.propertyIRI(predicate)}
 }
 
-// propertyIRI returns the entity of a property, given its predicate: wd:P31 for wdt:P31.
+// propertyIRI returns a property's entity, given its predicate: wd:P31 for wdt:P31 on a Wikibase. It returns other
+// predicates unchanged.
 func (env *Env) propertyIRI(predicate string) string {
 	if id, ok := strings.CutPrefix(predicate, rdf.Direct); ok && env.Source.Explain.IsWikibase() {
 		return rdf.Entity + id

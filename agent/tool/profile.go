@@ -24,7 +24,7 @@ const (
 	profileIn       = 5
 	profileClasses  = 10
 	profileExamples = 3
-	profileKeys     = 12 // maximum number of values shown of each kind, such as ranks, units and qualifiers
+	profileKeys     = 12 // maximum number of values shown for each kind, such as ranks, units and qualifiers
 )
 
 type profileArgs struct {

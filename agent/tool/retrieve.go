@@ -146,7 +146,7 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	return Result{Text: say("retrieved_examples", out)}, nil
 }
 
-// maxExampleText is the maximum number of characters shown of a solved question. A request on the forum can be long.
+// maxExampleText is the maximum number of characters of a solved question to show. A request on the forum can be long.
 const maxExampleText = 600
 
 var (

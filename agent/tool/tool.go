@@ -84,10 +84,10 @@ type Tool struct {
 // Ends reports whether the tool ends the run.
 func (t *Tool) Ends() bool { return t.End != nil }
 
-// BadCall is the failure of a call that does not name a tool, or whose arguments do not match the schema.
+// BadCall is the failure kind for a call that does not name a tool, or whose arguments do not match the schema.
 const BadCall kg.Kind = "bad_call"
 
-// NotShown is the failure of a query that was not run because it contains IDs that the model has not been shown.
+// NotShown is the failure kind for a query that was not run because it contains IDs that the model has not been shown.
 const NotShown kg.Kind = "not_shown"
 
 // Advice is the name of a hint that the model is shown in full only once.

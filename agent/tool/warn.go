@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// labelAdvice is the hint that results show the labels of items without the label service.
+// labelAdvice is the hint that results show item labels even without the label service.
 const labelAdvice Advice = "labels"
 
 // Limits on checking for required structure; see structures.
@@ -132,7 +132,7 @@ func openPrefixes(q *sparql.Query) []string {
 	return out
 }
 
-// constantText returns the string value of a literal or of STR of an IRI, and "" for anything else.
+// constantText returns the string value of a literal or of STR applied to an IRI, and "" for anything else.
 func constantText(e *sparql.Expr) string {
 	if e.Kind == sparql.ExprBuiltin && e.Op == "STR" && len(e.Args) == 1 {
 		e = e.Args[0]
@@ -155,7 +155,7 @@ func labelColumns(q *sparql.Query) bool {
 	})
 }
 
-// structural lists predicates of a statement's structure that most statements in a graph may lack.
+// structural lists the predicates for parts of a statement's structure that most statements in a graph may lack.
 var structural = []string{rdf.Wikibase + "rank", rdf.Wikibase + "timePrecision", rdf.Wikibase + "quantityUnit",
 	rdf.Wikibase + "quantityNormalized", "http://www.w3.org/ns/prov#wasDerivedFrom"}
 

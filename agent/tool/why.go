@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxWhy is the maximum number of queries run to find the reason for an empty result, in addition to the queries of
+// maxWhy is the maximum number of queries run to find the reason for an empty result, in addition to those run by
 // [Env.diagnose].
 const maxWhy = 12
 

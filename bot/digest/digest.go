@@ -126,7 +126,7 @@ func (d *Digest) groups() []struct {
 
 const dayFormat = "2006-01-02 15:04"
 
-// Text returns the digest as plain text. link returns the address of an entry's thread; spent is the cost of the
+// Text returns the digest as plain text. link returns the address of an entry's thread; spent is the cost for the
 // period.
 func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	var b strings.Builder
@@ -147,9 +147,9 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	return b.String()
 }
 
-// Wikitext returns the digest as a section of a wiki page. It does not ping anyone, and it escapes text by others. It
-// reports which check held a reply back, but leaves out all other reasons, which operators and services wrote, and the
-// headings of removed posts.
+// Wikitext returns the digest as a section of a wiki page. It does not ping anyone, and it escapes text written by
+// others. It reports which check held a reply back, but leaves out all other reasons, which operators and services
+// wrote, and the headings of removed posts.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))

@@ -28,7 +28,7 @@ const compareWithin = 90 * time.Second
 // maxQuery is the maximum length in bytes of someone else's query.
 const maxQuery = 64 << 10
 
-// reaches matches keywords with which an unparsable query might access another service, and escapes that might hide
+// reaches matches keywords that an unparsable query might use to access another service, and escapes that might hide
 // such keywords.
 var reaches = regexp.MustCompile(`(?i)service|from|load|\\u`)
 

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Graph answers queries on Wikidata.
+// Graph runs queries on Wikidata.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
@@ -45,7 +45,7 @@ type column struct {
 	index     int
 	property  string
 	subject   string // name of the variable that the values belong to, or an item's ID
-	qualifier string // the qualifier of the property's statements that has the values, or ""
+	qualifier string // the qualifier, on the property's statements, that holds the values, or ""
 }
 
 // Find returns the units and dates of the numbers in the first rows of a result, and the precision of its dates, by

@@ -14,8 +14,8 @@ import (
 )
 
 // precisions returns the precision of the dates in the first rows. Wikidata's query service returns a date that is
-// known to the month as the first day of that month, and one that is known to the year as January 1 (Wikibase RDF dump
-// format, "Time"). Columns without such days are not looked up.
+// known only to the month as the first day of that month, and one that is known only to the year as January 1 (Wikibase
+// RDF dump format, "Time"). Columns without such days are not looked up.
 func (f Finder) precisions(ctx context.Context, query string, t *kg.Table, rows int) ([]reply.Figure, error) {
 	var out []reply.Figure
 	for _, c := range append(columns(query, t, firstDays), ofStatements(query, t)...) {

@@ -49,7 +49,7 @@ func field(t *kg.Table, row int, name string) rdf.Term {
 	return rdf.Term{}
 }
 
-// maxUnits is the maximum number of rows fetched by the query for units.
+// maxUnits is the maximum number of rows fetched by the unit query.
 const maxUnits = 50
 
 // unitQuery returns a query for the units of the values that a column is computed from, with the conditions of the

@@ -54,14 +54,14 @@ func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) 
 }
 
 // Next returns when the limit on a user's requests allows another one. times contains the times at which the user's
-// requests of the last day were accepted, of which there must be at least limit.
+// requests from the last day were accepted, of which there must be at least limit.
 func Next(times []time.Time, limit int) time.Time {
 	slices.SortFunc(times, time.Time.Compare)
 	return times[len(times)-limit].Add(Day)
 }
 
-// Book adds a request to its author's book, which maps the keys of requests accepted in the last day to the times of
-// acceptance. If the book is full, Book returns nil and the time when there will be room.
+// Book adds a request to its author's book, which maps the keys of requests accepted in the last day to the times at
+// which they were accepted. If the book is full, Book returns nil and the time when there will be room.
 func Book(old []byte, key string, now time.Time, limit int) (book []byte, next time.Time, err error) {
 	times := map[string]time.Time{}
 	if json.Unmarshal(old, &times) != nil {

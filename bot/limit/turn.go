@@ -71,8 +71,8 @@ const (
 // if there is room for another draft within the next hour. open contains all open requests, and posted contains the
 // times of the day's replies.
 //
-// If all drafts wait for approval (propose), drafts are made for a whole day, because an operator may review them only
-// once a day.
+// If all drafts wait for approval (propose), enough drafts are made for a whole day, because an operator may review
+// them only once a day.
 //
 // New requests ahead of this one take up room, too, so if several workers call Wait at the same time, only as many
 // start as there is room for.

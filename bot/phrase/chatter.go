@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// thanks contains words that express thanks, praise, agreement or greeting in the languages most common on the forum.
-// filler contains words that may accompany them. A post is chatter only if every word is in one of the lists and at
-// least one is in thanks, so fillers may have other uses, too.
+// thanks contains words of thanks, praise, agreement or greeting in the languages most common on the forum. filler
+// contains words that may accompany them. A post is chatter only if every word is in one of the lists and at least one
+// is in thanks, so fillers may have other uses, too.
 const (
 	thanks = `
 thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep

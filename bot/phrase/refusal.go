@@ -21,7 +21,7 @@ nee, fout, dat is fout, dat is niet, klopt niet, dat klopt niet, niet wat ik, ik
 nie, źle, to nie, błędnie, nej, fel, det är fel, ne, špatně, nem
 нет, неверно, неправильно, это не то, это не, не то, ні, неправильно
 いいえ, 違います, ちがいます, 間違い, 不是, 不对, 不對, 错, 錯, 错误, لا, خطأ, לא, שגוי`
-	// starts of posts that look like a refusal but are not
+	// openings of posts that look like refusals but are not
 	noRefusals = `no problem, no worries, no need, no rush, no doubt, no more questions, nee hoor, not bad, nicht schlecht, pas mal, non seulement, no hay problema, no hay de qué, de nada, nie ma problemu, nie ma za co, нет проблем, not only`
 	noWords    = `
 no nope not what i we meant mean asked asked for for was is it s that thats this isn t didn did not at all sorry but correct right wrong incorrect completely totally still again really quite the a an answer reply query result question my looking wanted want need needed does doesn work answer answers true unfortunately exactly

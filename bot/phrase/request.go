@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Phrases of requests in English, German, French, Spanish, Italian and Dutch, the most common languages on the forum.
-// Each phrase is a sequence of words. Accents are significant.
+// Request phrases in English, German, French, Spanish, Italian and Dutch, the most common languages on the forum. Each
+// phrase is a sequence of words. Accents are significant.
 //
 // asks contains phrases that ask for something. wants contains phrases that are typical of requests but also occur in
 // answers with a query.

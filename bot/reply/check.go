@@ -44,8 +44,9 @@ func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 }
 
 // OtherLanguage reports whether a reply's text is certainly not in the given language. Names in the reply's rows, which
-// may be in any language, are ignored. The rest of the text must be long enough, and the detected language must be
-// certain and one that replies can be in. A text with a letter that only the given language has is in that language.
+// may be in any language, are ignored. The rest of the text must be long enough, and the language must be detected with
+// certainty and be one that replies can be written in. Text that contains a letter found only in the given language
+// counts as being in that language.
 func OtherLanguage(r forum.Reply, language string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	s := r.Short + r.Asks
@@ -62,10 +63,10 @@ func OtherLanguage(r forum.Reply, language string) bool {
 	return guess.IsReliable() && guess.Confidence > 0.95 && found != base && forum.Texts(found).Tag().String() == found
 }
 
-// letters contains letters that, among the languages of replies, only the given language has.
+// letters maps languages to letters that no other reply language has.
 var letters = map[string]string{"de": "ß", "es": "ñ¿¡", "pl": "ąęłśźżćń", "pt": "ãõ", "fr": "œ"}
 
-// namesIn returns the labels and texts in a reply's rows, longest first.
+// namesIn returns the labels and text in a reply's rows, longest first.
 func namesIn(r forum.Reply) []string {
 	var out []string
 	for _, row := range r.Rows {

@@ -286,7 +286,7 @@ func tree(r *forum.Reply) []forum.TreeItem {
 	return nested(r.Rows, 1, 0)
 }
 
-// deepestTree is the maximum depth of a tree. A deeper list does not fit on a phone.
+// deepestTree is the maximum depth of a tree. A deeper list would not fit on a phone.
 const deepestTree = 5
 
 // nested returns the tree in which, for each row, the entity in column child is below the entity in column parent.

@@ -2,7 +2,7 @@ package reply
 
 import "strings"
 
-// Hosts of query services, besides Wikidata's ([QueryServices]), whose URLs may contain a query. QLever's short links
+// Hosts of query services other than Wikidata's ([QueryServices]) whose URLs may contain a query. QLever's short links
 // start with the name of the data set: qlever.dev/wikidata/7Xyz1a.
 var qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 

@@ -11,7 +11,7 @@ import (
 // longNumber matches a number that is hard to read without separators.
 var longNumber = regexp.MustCompile(`\b[1-9]\d{4,}\b(?:[.,]\d)?`)
 
-// formatNumbers formats the long numbers in the model's texts that are values in a table that the model was shown, since
+// formatNumbers formats the long numbers in the model's text that are values in a table that the model was shown, since
 // the reply's own table may not have them. Other numbers may be codes. [forum.Compose] formats those in its table.
 func formatNumbers(r *forum.Reply, steps []agent.Step) {
 	shown := map[string]bool{}
@@ -30,7 +30,7 @@ func formatNumbers(r *forum.Reply, steps []agent.Step) {
 }
 
 // readNumbers adds the long numbers in the tables of an observation. A table's cells are separated by vertical bars,
-// and the line before its rows has the kinds of its columns in brackets.
+// and the line before its rows lists the kinds of its columns in brackets.
 func readNumbers(observation string, shown map[string]bool) {
 	var kinds []string
 	for line := range strings.Lines(observation) {

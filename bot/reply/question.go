@@ -14,9 +14,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Question returns the question to the poster, with the number of results for each of two interpretations. It is the
-// model's question, followed by a sentence with the counts if it lacks them, or a fixed text if the model wrote nothing
-// and the second interpretation is known. Question returns "" if there is nothing to ask.
+// Question returns the question for the poster, with the number of results for each of two interpretations. It is the
+// model's question, followed by a sentence with the counts if it lacks them, or a fixed sentence if the model wrote
+// nothing and the second interpretation is known. Question returns "" if there is nothing to ask.
 func Question(out *agent.Outcome, language string) string {
 	if len(out.Readings) != 2 {
 		return out.Asks
@@ -59,10 +59,10 @@ func numbers(s string) map[int]bool {
 
 var wholeNumber = regexp.MustCompile(`\d{1,3}(?:[., \x{a0}\x{202f}]\d{3})+|\d+`)
 
-// AsksForNumbers reports whether a request asks for the IDs of items.
+// AsksForNumbers reports whether a request asks for item IDs.
 func AsksForNumbers(question string) bool { return asksForNumbers().MatchString(question) }
 
-// asksForNumbers matches a request for the IDs of items, in the languages of the replies.
+// asksForNumbers matches a request for item IDs, in the languages of the replies.
 var asksForNumbers = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
 		`\b(ids?|numbers?|nummern?|numéros?|n[uú]meros?|numeri|numer[yu]?|numerów) q\b|` +

@@ -247,8 +247,8 @@ func nameOf(out *agent.Outcome, p agent.Probe, id string) (label, entity string)
 	return readable(label), id
 }
 
-// legible returns labels without those that are in another language, in a script that readers of a Latin script cannot
-// read.
+// legible returns labels. If lang uses the Latin script, it leaves out those in other languages whose script its
+// readers cannot read.
 func legible(labels map[string]string, lang string) map[string]string {
 	if slices.Contains([]string{"ar", "ja", "ru", "zh"}, lang) {
 		return labels
@@ -280,7 +280,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // several reports whether some items in the first column have several rows because they have several values, such as
 // dates. If the rows of an item contain different items, if there are three or more rows per item, or if the second
-// column contains items of the first one, the rows are about pairs, and no one expects one row per item. The same
+// column contains items from the first one, the rows are about pairs, and no one expects one row per item. The same
 // applies if there is only one item, or if an item's rows differ in several columns.
 func several(table [][]rdf.Term) bool {
 	rows, second, last := map[string]int{}, map[string]bool{}, map[string][]rdf.Term{}

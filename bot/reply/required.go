@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// having matches a verb with which a request demands that things have a value, in the languages written with spaces.
+// having matches a verb that a request uses to demand that things have a value, in the languages written with spaces.
 var having = regexp.MustCompile(`(?i)(?:^|\P{L})(ha(?:ve|s|ving)|hat|haben|besitzen|ont|ayant|possèdent|tienen?|tengan?|hanno|abbiano|t[eêé]m|tenham|possuem|heeft|hebben|` +
 	`maj[aą]|ma|posiadają|имеют|имеет|есть|указан[аоы]?)(?:\P{L}|$)`)
 
@@ -23,7 +23,7 @@ var comparing = regexp.MustCompile(`(?i)\b(than|above|below|over|under|at least|
 // decade matches a decade that a request names, whose first and last years are therefore known: the 1970s.
 var decade = regexp.MustCompile(`(?i)\b(\d?\d?\d0-?(s|er|ern)|(anni|années|años|anos|lata|lat|latach|jaren) ['’]?(\d\d)?\d0)\b|\d0-[еых]|\d0年代`)
 
-// current matches words with which a request asks only for what has not ended.
+// current matches words that a request uses to ask only for what has not ended.
 var current = regexp.MustCompile(`(?i)\b(current(ly)?|now|nowadays|present|today|still|living|alive|active|` +
 	`aktuell\p{L}*|derzeit\p{L}*|heut(e|ig\p{L}*)|gegenwärtig\p{L}*|jetzig\p{L}*|noch|lebend\p{L}*|actuel(le)?s?|` +
 	`actuellement|aujourd|encore|vivant\p{L}*|en vie|actual(es|mente)?|hoy|todavía|vigentes?|viv[oa]s?|attual\p{L}*|` +
@@ -35,9 +35,9 @@ var rank = regexp.MustCompile(`(?i)\b(ranks?|rang|rango|classificação|ranga|ra
 
 // WithoutRequired drops the readings that the question excludes: things without a value that it demands ("which of them
 // have a location?"), other ends of a range if it states the limit or names a decade, and things that have ended if it
-// asks for current ones or the reply says that it lists those. It drops other ranks if the reply mentions ranks, or
-// how many rows there are with them. It also drops classes that would only remove rows: those rows mostly lack a
-// statement of the class, and the asker sees them.
+// asks for current ones or the reply says that it lists those. It drops other ranks if the reply mentions ranks or
+// states the number of rows with them. It also drops classes that would only remove rows: those rows mostly lack a
+// statement with that class, and the asker sees them.
 func WithoutRequired(r *forum.Reply, question string) {
 	said := strings.Join([]string{r.Short, r.Assumed, r.LeftOpen}, "\n")
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {
@@ -57,7 +57,7 @@ func WithoutRequired(r *forum.Reply, question string) {
 	})
 }
 
-// says reports whether a text contains a number, in digits or in words.
+// says reports whether text contains a number, in digits or in words.
 func says(text, language string, n int) bool {
 	number := strconv.Itoa(n)
 	return faithful.Says(text, language, number) || regexp.MustCompile(`\b`+number+`\b`).MatchString(text)

@@ -15,8 +15,8 @@ import (
 )
 
 // Rows returns an answer's distinct rows in the order that a reply shows; [Figure].Row is an index into them. If the
-// query leaves their order open, or orders them by the IDs of items, rows whose first column has a label come first: a
-// reader can do little with IDs alone.
+// query leaves their order open, or orders them by item ID, rows whose first column has a label come first: a reader
+// can do little with IDs alone.
 func Rows(a *agent.Answer) [][]rdf.Term {
 	rows, vars := Distinct(a.Table.Rows), a.Table.Vars
 	short := func(row []rdf.Term) bool { return len(row) < len(vars) }

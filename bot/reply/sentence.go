@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// ended adds a period to a text that the model wrote, unless the text ends with punctuation, because the surrounding
-// lines are sentences.
+// ended adds a period to text that the model wrote, unless it ends with punctuation, because the surrounding lines are
+// sentences.
 func ended(s, language string) string {
 	s = strings.TrimSpace(s)
 	if last, _ := utf8.DecodeLastRuneInString(s); s == "" || strings.ContainsRune(".!?…:;。！？؟", last) {
@@ -19,15 +19,15 @@ func ended(s, language string) string {
 	return s + "."
 }
 
-// wideMarks maps punctuation to the forms that Chinese and Japanese texts use.
+// wideMarks maps punctuation to the forms used in Chinese and Japanese text.
 var wideMarks = map[rune]rune{',': '，', ';': '；', ':': '：', '?': '？', '!': '！', '(': '（', ')': '）'}
 
-// wide returns a text in which punctuation next to Chinese or Japanese characters has the form that these texts use.
+// wide returns text with the punctuation next to Chinese or Japanese characters in the form used in those languages.
 func wide(s, language string) string {
 	if language != "zh" && language != "ja" {
 		return s
 	}
-	letters, open := []rune(s), 0 // open is the number of parentheses that were replaced and not closed yet
+	letters, open := []rune(s), 0 // open is the number of parentheses that were replaced but not closed yet
 	cjk := func(i int) bool {
 		return i >= 0 && i < len(letters) && (unicode.In(letters[i], unicode.Han, unicode.Hiragana, unicode.Katakana) ||
 			strings.ContainsRune("”」』》）", letters[i]))

@@ -85,7 +85,7 @@ func steps(out *agent.Outcome) []forum.Step {
 				step.Kind, step.Text = forum.StepSearch, plain(s.Argument)
 			}
 		}
-		if !refused { // a call with wrong arguments, for which nothing was done
+		if !refused { // a call with invalid arguments, so nothing was done
 			shown = append(shown, step)
 		}
 	}
@@ -93,8 +93,8 @@ func steps(out *agent.Outcome) []forum.Step {
 	return append(shown, lastStep(shown, out.Answer)...)
 }
 
-// usedIn returns the entities in the answer or, without an answer, in the arguments of the steps, and those in the
-// arguments.
+// usedIn returns two sets of entities: those in the answer (or, if there is none, in the steps' arguments), and those
+// in the arguments.
 func usedIn(out *agent.Outcome) (used, named map[string]bool) {
 	used, named = map[string]bool{}, map[string]bool{}
 	for _, s := range out.Steps {
@@ -174,7 +174,7 @@ func things(in string, labels func() map[string]string) []forum.Cell {
 	return cells
 }
 
-// maxStepQuery is the length in bytes up to which a step's query is linked.
+// maxStepQuery is the maximum length in bytes of a step's query; longer queries are not linked.
 const maxStepQuery = 600
 
 // queryOf returns the query that a call ran and whether it is an ASK query. The query is "" if there is none or if it

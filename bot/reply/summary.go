@@ -10,9 +10,9 @@ import (
 // maxTopic is the maximum number of characters of the heading that an edit summary includes.
 const maxTopic = 120
 
-// Summary returns the edit summary of a reply. It contains a link to the section, whether the reply has a query, a link
-// to the page that describes the bot, and the ledger key, by which the edit can be found even if the section has moved.
-// The heading is untrusted: its brackets are removed, so that it cannot end the section link.
+// Summary returns the edit summary of a reply. It links to the section, says whether the reply has a query, links to
+// the page that describes the bot, and ends with the ledger key, by which the edit can be found even if the section has
+// moved. The heading is untrusted: its brackets are removed, so that it cannot end the section link.
 func Summary(heading, query, about, key string) string {
 	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<",
 		" ", ">", " ")

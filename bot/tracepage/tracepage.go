@@ -63,7 +63,7 @@ func (p *Pages) Write(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
 }
 
-// Retire removes the steps from pages that are no longer kept: old pages, pages of withdrawn replies, and pages for
+// Retire removes the steps from pages that are no longer kept: old pages, pages for withdrawn replies, and pages for
 // posts whose text was erased. It does not delete pages, because the bot is not permitted to. [List] shows which pages
 // an administrator can delete.
 func (p *Pages) Retire(ctx context.Context) error {

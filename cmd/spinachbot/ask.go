@@ -240,7 +240,7 @@ func (a *asking) continued(dir string) (string, error) {
 	return ask.Newest(dir, a.goOn)
 }
 
-// noAnswerStatus returns the exit status of a run without an answer. If a service failed, it also prints the service's
+// noAnswerStatus returns the exit status for a run without an answer. If a service failed, it also prints the service's
 // name to standard error.
 func noAnswerStatus(e *env, end agent.Ending) int {
 	if !end.ServiceFailed() {

@@ -51,7 +51,7 @@ func (f *reviewFlags) check(a *asking) error {
 
 // findGold looks up the question in the --gold file, by ID or wording.
 func (f *reviewFlags) findGold(a *asking, question *string) error {
-	if f.gold == "" || *question == "" { // the question of a continued run is not known yet
+	if f.gold == "" || *question == "" { // a continued run's question is not known yet
 		return nil
 	}
 	b, err := readInput(a.e, f.gold)
@@ -103,7 +103,7 @@ func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	return g.Named(labels)
 }
 
-// ask starts or continues a run in which the user decides on every turn.
+// ask starts or continues a run in which the user reviews every turn.
 func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, q agent.Question, dir string) int {
 	service.Limits.Time = 0 // the user may take any amount of time
 	name, open := "", service.Open

@@ -104,7 +104,7 @@ func evalReportCommand(e *env) *cobra.Command {
 	})
 }
 
-// reportModel returns a client for the configured model. Its calls count toward the daily spending.
+// reportModel returns a client for the configured model. Its calls count toward daily spending.
 func reportModel(ctx context.Context, c *cmdline) (agent.Model, func(), error) {
 	cfg, ok := c.load()
 	if !ok {

@@ -177,7 +177,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	return wireHarvest(lg, cfg, wiki, graph, model, st, now)
 }
 
-// htmlTimeout is how long the wiki may take to render an archive page. The archive of a busy month has a megabyte of
+// htmlTimeout is how long the wiki may take to render an archive page. A busy month's archive has a megabyte of
 // wikitext; if it is not cached, Parsoid takes a minute to render it.
 const htmlTimeout = 3 * time.Minute
 

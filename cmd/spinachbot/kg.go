@@ -25,7 +25,7 @@ import (
 
 const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT), embedded (the built-in slice), or one that kg list names"
 
-// graphsUsage is the help text for --kg in commands in which a question may use several graphs.
+// graphsUsage is the help text for --kg in commands where a question may use several graphs.
 const graphsUsage = graphUsage + "; several, separated by commas, for presets that can use them"
 
 // graphFlag declares --kg. The value is checked after the settings are read, since they may define more graphs.

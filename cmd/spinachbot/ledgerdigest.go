@@ -53,7 +53,7 @@ func ledgerDigestCommand(e *env) *cobra.Command {
 	})
 }
 
-// spentLately describes the total cost of recent days and the daily limit. Days start at midnight UTC; the whole first
+// spentLately describes total spending in recent days and the daily limit. Days start at midnight UTC; the whole first
 // day is included.
 func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now time.Time, days int) (string, error) {
 	usd := 0.0
@@ -66,7 +66,7 @@ func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now t
 	}
 	s := fmt.Sprintf("$%.2f", usd)
 	if cfg.DailyUSD > 0 {
-		s += fmt.Sprintf(" (limit of a day: $%.2f)", cfg.DailyUSD)
+		s += fmt.Sprintf(" (daily limit: $%.2f)", cfg.DailyUSD)
 	}
 	return s, nil
 }

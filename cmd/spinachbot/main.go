@@ -64,7 +64,7 @@ func newEnv() *env {
 		now: time.Now}
 }
 
-// scrub removes the configured secrets from a text.
+// scrub removes the configured secrets from text.
 func (e *env) scrub(text string) string {
 	if e.secrets == nil {
 		return text
@@ -191,7 +191,7 @@ func fail(e *env, err error) int {
 	return exitFailed
 }
 
-// usageError is an error in the command line, such as two flags that cannot be used together.
+// usageError is a command-line error, such as two flags that cannot be used together.
 type usageError struct{ error }
 
 // Unwrap returns the underlying error.
@@ -215,7 +215,7 @@ func serviceFailed(err error) bool {
 		errors.Is(err, opensearch.ErrDown)
 }
 
-// misuse prints an error in the command line and returns the exit status for it.
+// misuse prints a command-line error and returns the exit status for it.
 func misuse(e *env, format string, args ...any) int {
 	for i, a := range args {
 		if err, ok := a.(error); ok {

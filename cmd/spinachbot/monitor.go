@@ -22,7 +22,7 @@ func profilesFlag(c *cmdline) *string {
 }
 
 // profiles serves profiles at a loopback address until ctx is done. It uses a separate listener, so that a proxy in
-// front of the program's other pages cannot expose it.
+// front of the program's other pages cannot expose them.
 func profiles(ctx context.Context, lg *slog.Logger, address string) error {
 	if address == "" {
 		return nil

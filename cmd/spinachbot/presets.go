@@ -22,13 +22,13 @@ import (
 type presetFlags struct {
 	name, file, policy, tree, kind string
 	runs                           int
-	presets                        fileList // presets for the tries of a vote
+	presets                        fileList // presets for a vote's tries
 }
 
 // listPresets is the --preset value that requests an explanation of the presets.
 const listPresets = "list"
 
-// answerPreset describes, in help texts, the default preset of a command that answers as the bot does.
+// answerPreset describes, in help text, the default preset of a command that answers as the bot does.
 const answerPreset = "the setting ANSWER_PRESET, best unless it is set"
 
 // declare declares the flags. usual describes the default preset.

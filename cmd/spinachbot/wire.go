@@ -58,8 +58,8 @@ func isLoopback(addr string) bool {
 	return config.Loopback(u.Hostname())
 }
 
-// entityAPI returns the default of ENTITY_API for a query service: for a loopback address, /w/api.php on the same
-// server, as in the sandbox, and otherwise Wikidata's API.
+// entityAPI returns the default ENTITY_API for a query service: for a loopback address, /w/api.php on the same server,
+// as in the sandbox, and otherwise Wikidata's API.
 func entityAPI(endpoint string) string {
 	if !isLoopback(endpoint) {
 		return wikidata.DefaultAPI
@@ -111,7 +111,7 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wra
 	return wikidata.New(lg, wcfg, wrap.around(rt), systemClock{}, randomFloat, store)
 }
 
-// modelSettings returns the settings of the language model.
+// modelSettings returns the language model's settings.
 func modelSettings(cfg *config.Config) llm.Config {
 	return llm.Config{
 		BaseURL: cfg.OpenAIBaseURL, APIKey: llm.NewSecret(cfg.OpenAIKey.Reveal()), Model: cfg.OpenAIModel,
@@ -122,7 +122,7 @@ func modelSettings(cfg *config.Config) llm.Config {
 }
 
 // newModel returns a client for a language model; days stores the cost per day. If days is a store, it also records,
-// for all processes that share it, how long the service must not be called.
+// for all processes that share it, how long to hold off calling the service.
 func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time,
 	wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL

@@ -11,8 +11,8 @@ type Assignment map[string][]string
 
 // Assign assigns every unresolved candidate to overlap annotators. Annotators who have already judged a candidate are
 // considered assigned to it. Annotators keep the candidates they already have. Other candidates go to the annotators
-// who have the fewest, so that all have about the same number. Candidates of annotators no longer in people are
-// reassigned.
+// who have the fewest, so that all have about the same number. Candidates assigned to annotators who are no longer in
+// people are reassigned.
 func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
 	out := Assignment{}
 	load := map[string]int{}

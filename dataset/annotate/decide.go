@@ -51,7 +51,7 @@ const (
 // StartQuery returns the query that an annotator starts with.
 func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
 
-// Rewrite replaces a work's query, question, and note. A verdict is valid only for the query on which it was given, so
+// Rewrite replaces a work's query, question, and note. A verdict is valid only for the query for which it was given, so
 // changing the query withdraws the verdict. The question cannot be removed from a work whose verdict keeps the
 // candidate.
 func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {

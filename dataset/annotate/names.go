@@ -24,7 +24,7 @@ const (
 	maxNames  = 100_000                 // names in the cache
 	nameBatch = 200                     // names per query
 	nameWait  = 1500 * time.Millisecond // how long a page waits for names; names that arrive later are shown the next time
-	nameLimit = 30 * time.Second        // time limit for all queries of a fetch
+	nameLimit = 30 * time.Second        // time limit for all queries in a fetch
 	nameRest  = 30 * time.Second        // pause after a failure
 )
 

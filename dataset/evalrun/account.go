@@ -14,9 +14,9 @@ import (
 )
 
 // Account tracks the cost of a run across all its sessions and rejects any call that could exceed the run's limit. It
-// is an [llm.DayStore] that wraps the store of the daily costs. Each reservation of a call's maximum cost, and each
-// correction, is a line in spent.jsonl, so that no cost is lost in a crash. Calls cut off by a crash remain charged at
-// their maximum cost.
+// is an [llm.DayStore] that wraps the daily cost store. Each reservation of a call's maximum cost, and each correction,
+// is a line in spent.jsonl, so that no cost is lost in a crash. Calls cut off by a crash remain charged at their
+// maximum cost.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; no limit if 0
@@ -95,7 +95,7 @@ func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	return a.days.Spent(ctx, day)
 }
 
-// AddSpent books u for the run and for the day. A call that could exceed the run's limit is rejected with an
+// AddSpent records u for the run and for the day. A call that could exceed the run's limit is rejected with an
 // [*llm.BudgetError].
 func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 	a.mu.Lock()

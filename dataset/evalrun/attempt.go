@@ -17,8 +17,8 @@ import (
 // skipped is the reason given for an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks the question of one item. If a service fails, ask tries again until the given time; after that, the item
-// ends with [agent.OutOfTime]. An error stops the run, and the item is considered not asked.
+// ask asks one item's question. If a service fails, ask tries again until the given time; after that, the item ends
+// with [agent.OutOfTime]. An error stops the run, and the item counts as not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
 	if k.item != nil {
@@ -140,7 +140,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		return nil, fmt.Errorf("%w: %s", ErrBudget, a.out.Detail)
 	}
 	if a.usage = run.Used(); a.usage == (llm.Usage{}) && a.out != nil {
-		a.usage = a.out.Usage // the model's calls were not booked
+		a.usage = a.out.Usage // the model's calls were not recorded
 	}
 	a.judge(err)
 	if err == nil && a.failure == nil && a.out.Answer != nil {
@@ -226,7 +226,7 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 // any other.
 func stopsRun(r agent.Reason) bool { return r == agent.RunMoney || r == agent.DayMoney }
 
-// judge distinguishes a service's failure from an ending caused by the agent.
+// judge distinguishes a service failure from an ending caused by the agent.
 func (a *attempt) judge(err error) {
 	if err != nil {
 		a.failure, a.detail = failed(Internal), err.Error()

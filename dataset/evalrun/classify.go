@@ -120,7 +120,7 @@ func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Cla
 	return Complex, "the same items and properties, put together in another way"
 }
 
-// found describes whether the agent saw, at any point in the run, the items that are missing from its query.
+// found states whether the agent saw, at any point in the run, the items that are missing from its query.
 func found(items []string, steps []agent.Step) string {
 	unseen := slices.DeleteFunc(slices.Clone(items), func(id string) bool { return seen(steps, id) })
 	if len(unseen) > 0 {

@@ -7,12 +7,12 @@
 //
 //	run.json            settings with their fingerprint, sessions with their program versions
 //	results.jsonl       one [Result] per item, in the benchmark's order: identical for the same settings, model and graph
-//	meta.jsonl          one [Meta] per item: times, attempts, usage, and when and where gold was run
+//	meta.jsonl          one [Meta] per item: times, attempts, usage, and when and where the gold query was run
 //	summary.json        [Summary]: scores by every metric, with and without items that had service failures
 //	gold/NAME.json      the gold query's result with the time of its snapshot
 //	items/NAME.json     how the agent's run ended: the source of results.jsonl and meta.jsonl
 //	trajectories/NAME.jsonl    everything the model read and wrote; earlier attempts are in NAME~2.jsonl and so on
-//	spent.jsonl         the model's costs, booked before each call
+//	spent.jsonl         the model's costs, recorded before each call
 //
 // NAME is the item's ID in a form safe for file names; see [FileName]. Files in gold/ and items/ are written
 // atomically, so a run can be killed at any time: the next run with the same settings completes it. A run with

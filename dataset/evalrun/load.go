@@ -55,7 +55,7 @@ func (i *ItemData) Score(metric string) (s Score, ok bool) {
 	return Score{}, false
 }
 
-// Item returns the item with the ID, or nil if there is none.
+// Item returns the item with the given ID, or nil if there is none.
 func (r *RunData) Item(id string) *ItemData {
 	if i, ok := r.byID[id]; ok {
 		return &r.Items[i]

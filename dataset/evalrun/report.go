@@ -243,7 +243,7 @@ func binned(title string, bins []Bin, metric string) Table {
 	return t
 }
 
-// count counts a run's verdicts of a class: all verdicts and, as in the paper, only those with an F1 below 0.05.
+// count counts a run's verdicts for a class: all verdicts and, as in the paper, only those with an F1 below 0.05.
 func (run *RunReport) count(metric string, c Class) (all, wrong int) {
 	for id, v := range run.Verdicts {
 		if v.Class != c {

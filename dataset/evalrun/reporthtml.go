@@ -73,7 +73,7 @@ type pageRow struct {
 
 type pageFigure struct{ Value, Label string }
 
-// pageItem is an item of one run with its trajectory.
+// pageItem is an item from one run with its trajectory.
 type pageItem struct {
 	Run      string
 	Index    int    // index of the run

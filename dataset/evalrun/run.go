@@ -62,7 +62,7 @@ var (
 const maxInRow = 10
 
 // Run completes a run and assembles its files. Items that had a service failure in an earlier session are asked again.
-// The summary covers all items that are done. Run returns it even with an error, which is ctx's, [ErrBudget],
+// The summary covers all items that are done. Run returns it even if there is an error, which is ctx's, [ErrBudget],
 // [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)

@@ -141,7 +141,7 @@ func (r *runner) takeItems(ctx context.Context, holder string, items map[string]
 	}
 }
 
-// claimed processes an item while holding its claim.
+// claimed processes an item while holding the claim on it.
 func (r *runner) claimed(ctx context.Context, c *job.Claim, it dataset.Item) error {
 	until, err := r.Shared.Queue.Until(ctx, c, r.deadline())
 	switch {

@@ -115,9 +115,9 @@ func contentOf(question string) []string {
 	return ws
 }
 
-// Near returns the reason that a discussion or run is too similar to an item in the set to be learned from, or "" if it
-// is not. This rule is stricter than the one for showing examples: a rephrased question is near, too, and all attempted
-// queries are checked.
+// Near returns the reason that a discussion or run is too similar to an item in the set to be used for training, or ""
+// if it is not. This rule is stricter than the one for showing examples: a rephrased question is near, too, and all
+// attempted queries are checked.
 func (h *Held) Near(id string, questions, queries []string) Reason {
 	if h.ids[foldID(id)] {
 		return SameID

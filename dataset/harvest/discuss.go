@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// candidates converts a page's threads to found candidates.
+// candidates converts a page's threads to candidates whose Stage is Found.
 func (h *Harvest) candidates(t *task, revision int64, page *forum.Page) []dataset.Candidate {
 	out := make([]dataset.Candidate, 0, len(page.Threads))
 	taken := map[string]bool{}

@@ -10,18 +10,18 @@
 //
 // [Harvest.Run] goes through the archive page by page. A page that changed since it was last read is reread (read.go),
 // both as rendered HTML and as wikitext. If the two differ, a note is added to the discussion. Each thread becomes a
-// found [dataset.Candidate] (discuss.go), which is stored together with the page's revision in one transaction. Then
-// short links are resolved (links.go), and the last-mentioned query is chosen, cleaned (clean.go), and run (run.go).
-// The outcome is stored. Everything else about a candidate is derived from it when the files are written (stage.go,
-// flags.go, trim.go, near.go, export.go).
+// [dataset.Candidate] whose Stage is Found (discuss.go), which is stored together with the page's revision in one
+// transaction. Then short links are resolved (links.go), and the last-mentioned query is chosen, cleaned (clean.go),
+// and run (run.go). The outcome is stored. Everything else about a candidate is derived from it when the files are
+// written (stage.go, flags.go, trim.go, near.go, export.go).
 //
 // A [Suggester], if configured, is asked once about each staged candidate. Labels alone do not show which Victoria is
 // meant, so the suggester also receives English descriptions. They are requested in one query for all of a candidate's
 // IDs, sent to the first endpoint that is available, since the entity API returns descriptions only with whole
 // entities. When the text of a discussion is removed, the advice about it is removed, too.
 //
-// Therefore, whatever ends a harvest (Ctrl-C, kill -9, a wiki or an endpoint that is down), the next harvest resumes
-// from the same point, and the resulting files are the same.
+// Whatever ends a harvest (Ctrl-C, kill -9, a wiki or an endpoint that is down), the next harvest resumes from the same
+// point, and the resulting files are the same.
 //
 // # Which queries require the scholarly half
 //

@@ -51,7 +51,7 @@ type Wiki interface {
 	HTML(ctx context.Context, title string) (Text, error)
 }
 
-// Graph runs queries. Errors are a *kg.Error or the context's error.
+// Graph runs queries. Any error is a *kg.Error or the context's error.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
@@ -112,7 +112,7 @@ type Memory interface {
 type Endpoint struct {
 	Name    string // its URL, for provenance
 	Graph   Graph
-	Dialect rewrite.Target // dialect to which queries are rewritten; "" if not rewritten
+	Dialect rewrite.Target // dialect into which queries are rewritten; "" if not rewritten
 	Full    bool           // whether the graph is complete, including scholarly articles
 }
 

@@ -30,7 +30,7 @@ var defaultQueryHosts = []string{
 	"qlever.dev", "qlever.cs.uni-freiburg.de",
 }
 
-// Key prefixes of notes in the store, followed by an ID or a link.
+// Prefixes of note keys in the store, each followed by an ID or a link.
 const (
 	linkNote   = "link "
 	runNote    = "run "

@@ -22,7 +22,7 @@ import (
 //
 // Queries are not compared pairwise. Equal patterns are found using a hash table. Queries with similar text are found
 // if one of 8 bands of 4 MinHash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive
-// Datasets, section 3.4). This misses 1 in 50 pairs with a similarity of 0.8 and 1 in 3,000 pairs with a similarity of
+// Datasets, section 3.4). This misses 1 in 68 pairs with a similarity of 0.8 and 1 in 5,100 pairs with a similarity of
 // 0.9. In a crowded bucket, each query is compared only with its neighbors, so the cost is linear in the number of
 // queries; the chain of neighbors keeps a cluster together.
 const (

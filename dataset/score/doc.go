@@ -16,7 +16,7 @@
 // The pairing is an assignment problem. A matrix of all pairs would be too large for 100,000 rows. It is not needed,
 // because two rows can be paired only through values that they share.
 //
-//   - hubs.go lists the sets of values that rows of both sides have in common, each once. In data mining, these are
+//   - hubs.go lists the sets of values that rows on both sides have in common, each once. In data mining, these are
 //     called closed sets: adding any value would lose a row. Such a set is a hub: it joins every gold row and every
 //     predicted row that contains it, with the set's size as the weight. A pair of rows is joined at least once with
 //     its true weight, through the set of all values that they share.
@@ -33,6 +33,6 @@
 // # Trust
 //
 // Results come from untrusted sources. Therefore, the code that reads them validates them, the depth of recursion is at
-// most the number of values that two rows share, and [Assign] ends when its context ends, with a lower and an upper
-// bound on the result.
+// most the number of values that two rows share, plus one, and [Assign] ends when its context ends, with a lower and an
+// upper bound on the result.
 package score

@@ -32,10 +32,10 @@ type level struct {
 
 func (l *level) size() int { return len(l.gold) + len(l.preds) }
 
-// miner lists all closed sets of values that rows of both sides contain, as LCM does (Uno, Kiyomi, Arimura 2004): each
+// miner lists all closed sets of values that rows on both sides contain, as LCM does (Uno, Kiyomi, Arimura 2004): each
 // closed set is reached from exactly one other closed set, by adding one value, the core; a set whose closure adds a
-// value below its core is found from a different set. If a set has few rows, its pairs are listed, and the search
-// does not go deeper.
+// value below its core is found from a different set. If a set has few rows, its pairs are listed, and the search does
+// not go deeper.
 type miner struct {
 	ctx    context.Context
 	in     *input

@@ -347,7 +347,7 @@ func failureOf(raw json.RawMessage) string {
 	return "an error without a word"
 }
 
-// serverFailures are the phrases by which GRASP's evaluation recognizes that a server failed rather than the system.
+// serverFailures are the phrases by which GRASP's evaluation recognizes that a server, rather than the system, failed.
 var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)",
 	"403 Client Error"}
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// input is the data that the search works on: the rows of both sides in one list, gold first. A row is a set of numbers
-// in ascending order. Numbers that occur on only one side are omitted, since they do not join rows. The second
+// input is the data that the search works on: the rows from both sides in one list, gold first. A row is a set of
+// numbers in ascending order. Numbers that occur on only one side are omitted, since they do not join rows. The second
 // occurrence of a value in a row has its own number, so that multisets become sets. Values are numbered by increasing
 // frequency, rarest first, since few rows contain a rare value.
 type input struct {

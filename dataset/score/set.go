@@ -22,7 +22,7 @@ type SetScore struct {
 	// answer or alias, ignoring case, punctuation and articles.
 	Hit bool
 	// Acc is the accuracy on KQA Pro as the paper defines it: whether the sets are equal. AccFirst is the accuracy as
-	// the code of KQA Pro computes it: whether the alphabetically first answers are equal, apart from number and date
+	// KQA Pro's code computes it: whether the alphabetically first answers are equal, apart from number and date
 	// notation.
 	Acc, AccFirst bool
 }

@@ -96,8 +96,8 @@ type Popularity struct {
 	Percentiles []Percentile `json:"percentiles"`
 }
 
-// Percentile is an entity whose page views the given percentage of entities reach or exceed: the 10th percentile is
-// well known, and the 90th is not.
+// Percentile is an entity whose page views are reached or exceeded by the given percentage of entities: the 10th
+// percentile is well known, and the 90th is not.
 type Percentile struct {
 	Percent int    `json:"percent"`
 	Entity  string `json:"entity"`

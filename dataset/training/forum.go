@@ -43,7 +43,7 @@ type correctionSource struct {
 	Authors    []string `json:"authors,omitempty"`
 }
 
-// harvest adds the pairs from the discussions in a harvest's folder: an earlier query that answered the request is
+// harvest adds the pairs from the discussions in a harvest folder: an earlier query that answered the request is
 // rejected in favor of the one posted last. The discussion must have ended with thanks from the requester or been
 // closed as resolved, and its last query must have run, returned rows and been posted by someone other than the bot. A
 // user's earlier query is used only if it shares an ID with the last query. Queries in the request are part of the

@@ -14,7 +14,7 @@ import (
 // EnoughF1 is the minimum F1 at which MCTS-KBQA keeps a search path (section 3.4 of the paper).
 const EnoughF1 = 0.67
 
-// scored adds the lines from those items of a benchmark run whose answers have an F1 of at least o.MinF1 against gold.
+// scored adds the lines from the items in a benchmark run whose answers have an F1 of at least o.MinF1 against gold.
 // For a search, the line is the path to the best answer according to gold, even if the search chose a different answer.
 func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	data, err := evalrun.Load(ctx, path, evalrun.Metrics)

@@ -33,7 +33,7 @@ type Options struct {
 	All     bool   // include runs without an answer
 	Several bool   // include several lines for questions with the same or nearly the same wording
 
-	MinF1   float64 // minimum F1 of a run's answer against gold; gold is not used if 0. Requires folders of benchmark runs
+	MinF1   float64 // minimum F1 of a run's answer against gold; gold is not used if 0. Requires benchmark run folders
 	Measure string  // measure for MinF1, as named by package evalrun
 
 	// Excluded returns the IDs of the discussions in a harvest that annotators excluded; nil if there are no
@@ -64,7 +64,7 @@ const (
 type Export struct {
 	Lines  []Line
 	Out    map[string]int // number left out, by reason
-	Unread []string       // unreadable files and folders without files, with the reason
+	Unread []string       // unreadable files and folders without files, each with the reason
 	// number of lines from a branch that the search did not choose but that scores better against gold
 	OtherBranch int
 }
@@ -109,8 +109,8 @@ func (x *Export) Reasons() []string {
 	})
 }
 
-// From creates lines from paths, in order. A path is a trajectory, a folder of trajectories, the folder of a
-// benchmark run, or, for preferences, the folder of a harvest.
+// From creates lines from paths, in order. A path is a trajectory, a folder of trajectories, a benchmark run's folder,
+// or, for preferences, a harvest folder.
 func From(ctx context.Context, paths []string, o Options) (*Export, error) {
 	x := &Export{Out: map[string]int{}}
 	for _, path := range paths {

@@ -29,7 +29,7 @@ func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	return indented(r.chat(gold, values))
 }
 
-// Annotation writes the run as an Interactive-KBQA annotation file: the dialogue of [Run.Dialogue], any model turns
+// Annotation writes the run as an Interactive-KBQA annotation file: the dialogue from [Run.Dialogue], any model turns
 // that a reviewer changed, and whether the question is done. A run without an answer is not done, and the reason is in
 // skip_reason.
 func (r *Run) Annotation(gold Gold, values []string) ([]byte, error) {

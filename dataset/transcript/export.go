@@ -41,7 +41,7 @@ type Exporter struct {
 type Exported struct {
 	Lines   int      // number of lines, files, or worked dialogues
 	Skipped int      // runs left out: runs without an answer, without a call to the model, or without a question
-	Unread  []string // unreadable files and folders without files, with the reason
+	Unread  []string // unreadable files and folders without files, each with the reason
 }
 
 // Export writes runs in file name order; see [Each] for the meaning of a path. Unreadable files are counted. It returns
@@ -99,7 +99,7 @@ func (x *Exporter) piece(p *Piece) ([]byte, error) {
 	return worked(p.Run.chat(gold, values))
 }
 
-// Piece is a file from which training data is created: a run, or a dialogue of Interactive-KBQA's program.
+// Piece is a file from which training data is created: a run, or a dialogue from Interactive-KBQA's program.
 type Piece struct {
 	Run  *Run
 	Chat *Chat
@@ -165,8 +165,8 @@ func (p *Piece) Lines(as, file string) ([]Pair, error) {
 }
 
 // Each reads the files at a path in name order. A path is a trajectory, an Interactive-KBQA dialogue file (*.json), a
-// folder of either, or the folder of a benchmark run. Every error comes with a Piece whose Path is the missing path,
-// the unreadable file, or the folder without files.
+// folder of either, or a benchmark run's folder. Every error comes with a Piece whose Path is the missing path, the
+// unreadable file, or the folder without files.
 func Each(path string) iter.Seq2[*Piece, error] {
 	return func(yield func(*Piece, error) bool) {
 		files, err := filesOf(path, ".jsonl", ".json")
@@ -279,8 +279,8 @@ type FileRun struct {
 	Path string // including its folder
 }
 
-// ReadRuns reads the runs from trajectories, folders of trajectories, and folders of benchmark runs. Runs without an
-// answer come first, since more can be learned from them. Files that are not runs with a question are left out.
+// ReadRuns reads the runs from trajectories, folders of trajectories, and benchmark run folders. Runs without an answer
+// come first, since more can be learned from them. Files that are not runs with a question are left out.
 func ReadRuns(paths []string) ([]FileRun, error) {
 	var out []FileRun
 	for _, path := range paths {

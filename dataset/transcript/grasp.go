@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graspOutput is a line in GRASP's current output files (according to its code in 2026).
+// graspOutput is a line in GRASP's current output files (as of its 2026 code).
 type graspOutput struct {
 	Type     string       `json:"type"` // output
 	Task     string       `json:"task"`

@@ -7,7 +7,7 @@
 //	dialogue.go     Interactive-KBQA's dialogues
 //	train.go        training data: dialogues
 //	preference.go   training data: preference pairs
-//	way.go          the path to the answer, and the paths of a search that were not chosen
+//	way.go          the path to the answer, and the search paths that were not chosen
 //
 // Package score reads the first two formats.
 package transcript
@@ -93,7 +93,7 @@ func withCall(s, name, arguments string) string {
 	return strings.TrimSpace(s + "\n" + name + "(" + arguments + ")")
 }
 
-// main lists the purposes of the calls that work on the question; all other calls are side tasks.
+// main lists the purposes of the calls made to answer the question; all other calls are side tasks.
 var main = []string{"act", "generate"}
 
 // Answered reports whether the run ended with an answer.

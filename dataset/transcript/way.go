@@ -67,15 +67,15 @@ func messageIn(c llm.Choice) llm.Message {
 	return llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning, ToolCalls: c.ToolCalls}
 }
 
-// Branch is a path of a search that reached an answer.
+// Branch is a search path that reached an answer.
 type Branch struct {
 	End    int // ID of the event at which the answer was reached
 	SPARQL string
 	Result json.RawMessage // rows in SPARQL JSON format
 }
 
-// Branches returns the paths of a search that reached an answer, in vote order, with the result of each path's query.
-// A run without a vote has no branches. A path whose rows are not all in the trajectory is left out.
+// Branches returns the search paths that reached an answer, in vote order, with the result of each path's query. A run
+// without a vote has no branches. A path whose rows are not all in the trajectory is left out.
 func (r *Run) Branches() (out []Branch) {
 	for _, e := range r.events {
 		if e.Event != "vote" {
@@ -139,7 +139,7 @@ func (r *Run) Queries(all bool) (out []string) {
 	return out
 }
 
-// Bindings returns the rows of a result, or true or false, in the format used in results.jsonl of a benchmark run.
+// Bindings returns the rows of a result, or true or false, in the format used in a benchmark run's results.jsonl.
 func (b Branch) Bindings() (json.RawMessage, error) {
 	var doc struct {
 		Boolean json.RawMessage `json:"boolean"`

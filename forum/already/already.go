@@ -56,11 +56,11 @@ var view = sync.OnceValue(func() *regexp.Regexp {
 		`diagram|tijdlijn|afbeeldingen|mapa|mapie|mapę|wykres\pL*|oś czasu|obrazy)\b|карт[аеуы]|диаграмм|график|изображени|خريطة|مخطط|صور|地図|グラフ|年表|画像|地图|图表|时间线|图片`)
 })
 
-// Lacks reports whether a text says that something is missing.
+// Lacks reports whether text says that something is missing.
 func Lacks(text string) bool { return lacking().MatchString(text) }
 
-// Missing reports whether a text says that something is missing and mentions all of the columns, each by at least
-// one of its words.
+// Missing reports whether text says that something is missing and mentions all of the columns, each by at least one of
+// its words.
 func Missing(text string, columns []string) bool {
 	return Lacks(text) && !slices.ContainsFunc(columns, func(name string) bool {
 		return !slices.ContainsFunc(strings.Fields(name), func(w string) bool {
@@ -75,7 +75,7 @@ var lacking = sync.OnceValue(func() *regexp.Regexp {
 		`zonder|noch|ontbre\pL+|nie|ani|brak\pL*|bez|nem|né|tylko)\b|нет|не |ни |без|только|لا |ليس|بدون|فقط|ない|なし|ません|のみ|没有|無|无|缺|仅|只`)
 })
 
-// Mentions reports whether a text mentions a column or property. The last letters of the name's words may differ.
+// Mentions reports whether text mentions a column or property. The last letters of the name's words may differ.
 func Mentions(text, name string) bool {
 	text = strings.ToLower(text)
 	for _, word := range strings.Fields(strings.ToLower(name)) {
@@ -87,5 +87,6 @@ func Mentions(text, name string) bool {
 	return true
 }
 
-// minStem is the minimum number of letters of a word in a column's name that a text must contain to mention it.
+// minStem is the minimum number of letters from a word in a column's name that text must contain to count as mentioning
+// it.
 const minStem = 4

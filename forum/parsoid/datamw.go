@@ -146,7 +146,7 @@ func trimmed(value string) string {
 }
 
 // sources maps the templates in data-mw to their wikitext on the page. data-mw does not contain duplicate parameters or
-// the spaces around names and values; both matter if careless pipes turned parts of a query into parameters.
+// the spaces around names and values; both matter if stray pipes turned parts of a query into parameters.
 type sources struct {
 	byKey map[string][]string // in page order
 }

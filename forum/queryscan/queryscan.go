@@ -102,8 +102,8 @@ func FormLength(s string, i int) int {
 	return 0
 }
 
-// LooksLikeQuery reports whether a string looks like a SPARQL query, that is, has a query form followed by a pattern in
-// braces that contains a variable or a prefixed name.
+// LooksLikeQuery reports whether a string looks like a SPARQL query, that is, has a query form followed by an opening
+// brace, and contains a variable or a prefixed name.
 func LooksLikeQuery(s string) bool {
 	i := FormAt(s, 0)
 	if i < 0 {
@@ -113,7 +113,7 @@ func LooksLikeQuery(s string) bool {
 	return k >= 0 && strings.ContainsAny(s, "?$:")
 }
 
-// StartsQuery reports whether a string starts with a comment, a prologue or a query form, like a query.
+// StartsQuery reports whether a string starts with a comment, a prologue or a query form, as a query does.
 func StartsQuery(s string) bool {
 	return strings.HasPrefix(s, "#") || WordAt(s, 0, "prefix") || WordAt(s, 0, "base") || FormLength(s, 0) > 0
 }

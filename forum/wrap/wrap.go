@@ -142,7 +142,7 @@ func vowel(r rune) bool {
 
 var digitGroups = regexp.MustCompile(`\b[1-9]\d{0,2}(?: \d{3})+\b`)
 
-// Numbers returns a text in which numbers such as 12 345 are not broken.
+// Numbers returns text in which numbers such as 12 345 are not broken.
 func Numbers(s string) string {
 	return digitGroups.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, " ", "\u00a0") })
 }

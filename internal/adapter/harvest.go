@@ -57,8 +57,8 @@ func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
 	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
-		// Not all wikis return Parsoid's HTML (the sandbox's wiki does not). Without its attributes, the reader would have to
-		// guess.
+		// Not all wikis return Parsoid's HTML (the sandbox wiki does not). Without its attributes, the reader would
+		// have to guess.
 		return harvest.Text{}, fmt.Errorf("%w: the HTML is not from Parsoid", harvest.ErrNoHTML)
 	}
 	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil

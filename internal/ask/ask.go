@@ -1,6 +1,6 @@
-// Package ask is the only way to ask the agent a question: it opens the trajectory and an allowance for the question's
-// cost, asks the agent, sends events to listeners, closes the trajectory and adds up the cost. The command line, the
-// bot and benchmark runs all use it.
+// Package ask is the only way to ask the agent a question: it opens the trajectory, sets an allowance for the
+// question's cost, asks the agent, sends events to listeners, closes the trajectory and adds up the cost. The command
+// line, the bot and benchmark runs all use it.
 //
 //	run, err := service.Start(ctx, question)     // starts the work and returns
 //	for n, e := range run.Events(ctx, 0) { … }   // any number of listeners, each at its own pace
@@ -11,7 +11,7 @@
 // An event is first written to the trajectory, then sent to the listeners. A run keeps its events until it is
 // garbage-collected, and each listener iterates over them. Therefore, a slow, stuck or disconnected listener never
 // delays the run or another listener. A listener that joins late gets the earlier events, and a listener that lost its
-// connection continues after the last event that it has seen. The last event is always of kind "end", even if the run
+// connection continues after the last event that it received. The last event is always of kind "end", even if the run
 // was canceled, the agent panicked or the disk is full.
 package ask
 
@@ -171,7 +171,7 @@ func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *a
 	return same, nil
 }
 
-// start opens a trajectory and an allowance and calls work in a goroutine.
+// start opens a trajectory, sets an allowance, and calls work in a goroutine.
 func (s *Service) start(ctx context.Context, id string, work func(ctx context.Context, r *Run) error) (*Run, error) {
 	file, err := s.Open(id)
 	if err != nil {

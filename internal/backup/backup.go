@@ -64,7 +64,8 @@ type Source struct {
 	Dir     string // the data folder
 	Version string
 	Skip    []string // files and folders in Dir that are not backed up because they can be recreated
-	// for each database that is not a plain file in Dir, a function that writes a copy to a file; by path in the archive
+	// for each database that is not a plain file in Dir, a function that writes a copy to a file; keyed by path in the
+	// archive
 	Databases map[string]func(ctx context.Context, to string) error
 	// copies a database file that other processes may be writing to
 	Copy func(ctx context.Context, from, to string) error
@@ -159,8 +160,8 @@ func (a *archive) all(ctx context.Context, src Source) error {
 	})
 }
 
-// ofDatabase reports whether a file is one of the files next to an SQLite database, whose content is in the database's
-// copy.
+// ofDatabase reports whether a file is one of the files that accompany an SQLite database and whose contents are in the
+// database's copy.
 func ofDatabase(name string) bool {
 	return strings.HasSuffix(name, ".db-wal") || strings.HasSuffix(name, ".db-shm") || strings.HasSuffix(name, ".db-journal")
 }

@@ -25,7 +25,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Fd returns the file's descriptor, which is used to detect a terminal.
+// Fd returns the file descriptor, which is used to detect a terminal.
 func (o *Output) Fd() uintptr { return o.File.Fd() }
 
 // Failed returns the first write error, or nil if there was none.

@@ -18,7 +18,7 @@ const (
 // Retries counts calls to services that were retried after a failure, and those that eventually succeeded.
 type Retries struct{ tried, recovered atomic.Int64 }
 
-// String returns the counts in one line, or "" if there were none.
+// String returns the counts on one line, or "" if there were none.
 func (r *Retries) String() string {
 	tried, recovered := r.tried.Load(), r.recovered.Load()
 	switch {

@@ -190,7 +190,7 @@ func (r *Recorder) write(x exchange) error {
 	return nil
 }
 
-// brokenBody is a body that returns the data, followed by the error with which the real body ended.
+// brokenBody is a body that returns the data, followed by the error that ended the real body.
 type brokenBody struct {
 	*bytes.Reader
 	err error
@@ -227,8 +227,8 @@ func path(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// key returns the digest under which an exchange is found. It is computed from the scrubbed text, so that a replay with
-// a different API key finds the exchange.
+// key returns the digest by which an exchange is looked up. It is computed from the scrubbed text, so that a replay
+// with a different API key finds the exchange.
 func key(req *http.Request, sent []byte, scrub func(string) string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", req.Method, scrub(path(req.URL)))

@@ -30,7 +30,7 @@ func (e *MissError) Error() string {
 		e.Key)
 }
 
-// Permanent reports that retrying the request does not help. It is called by politehttp's retry policy.
+// Permanent reports that retrying the request will not help. It is called by politehttp's retry policy.
 func (e *MissError) Permanent() bool { return true }
 
 // Player is a transport that answers from a recording. It is safe for concurrent use.

@@ -7,7 +7,7 @@ import (
 )
 
 // secretShapes matches secrets, which must not appear in any file in the repository. The patterns are deliberately
-// separate from the scrubber's: a gap in one is then not a gap in the other.
+// separate from the scrubber's, so that a gap in one is not a gap in the other.
 var secretShapes = []struct {
 	what string
 	re   *regexp.Regexp

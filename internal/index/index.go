@@ -36,7 +36,7 @@ type Entry struct {
 type Hit struct {
 	Entry *Entry
 	Name  Name
-	Exact bool // the whole name matched, not only a prefix
+	Exact bool // the whole name matched, not just a prefix
 }
 
 // posting is a folded name and the indexes of its entry and name.

@@ -62,8 +62,9 @@ type Want struct {
 // process is still running.
 const Forever = time.Duration(0)
 
-// MaxWait is longer than any intended wait. If a job is due after a longer time, the clock was wrong when the due time
-// was written. The job is treated as due now; otherwise, it could wait for years after the clock is corrected.
+// MaxWait is longer than any intended wait. If a job is due further in the future than that, the clock was wrong when
+// the due time was written. The job is treated as due now; otherwise, it could wait for years after the clock is
+// corrected.
 const MaxWait = 7 * 24 * time.Hour
 
 // Errors of [Queue].

@@ -111,7 +111,7 @@ func plainLocal(s string) bool {
 const Literal Type = "literal"
 
 // FindQuery searches for entities by words that may be anywhere in their names, or by meaning. Wikidata's own API
-// offers only searches by prefix; see [SearchQuery].
+// offers only prefix searches; see [SearchQuery].
 type FindQuery struct {
 	Text     string     // with Among, "" finds the candidates that are in the index, most used first
 	Type     Type       // Item, Property; Literal only with Among; "" for all

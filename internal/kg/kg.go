@@ -41,7 +41,7 @@ type Hit struct {
 	MatchText     string
 	MatchLanguage string
 
-	// Only a Finder sets the following fields: the IRI or literal; the number of its uses in the graph (-1 if unknown);
+	// Only a Finder sets the following fields: the IRI or literal; how many times the graph uses it (-1 if unknown);
 	// additional facts, such as its class; and, for a Wikidata property, the variants that occur (wdt, p, ps …).
 	Term     *rdf.Term `json:",omitempty"`
 	Uses     int64     `json:",omitempty"`
@@ -74,8 +74,8 @@ const (
 type Value struct {
 	Term      rdf.Term // IRI of an entity, literal, URL
 	Label     string   // label of an entity value in the requested language
-	Precision int      // Wikibase's precision of a time, 0 to 14 (9 year, 10 month, 11 day); 0 if unknown or not a time
-	Unit      string   // ID of the unit of a quantity, or ""
+	Precision int      // Wikibase's time precision, 0 to 14 (9 year, 10 month, 11 day); 0 if unknown or not a time
+	Unit      string   // ID of a quantity's unit, or ""
 	UnitLabel string
 	ID        string `json:",omitempty"` // ID of an entity without a Q or P number, as in [Hit]
 	Unknown   bool   // somevalue
@@ -123,7 +123,7 @@ type Entity struct {
 
 // Example is a "Wikidata property example" (P1855) of a property: the subject and its value.
 type Example struct {
-	Subject PropertyRef // ID and label of an item, despite the name of the type
+	Subject PropertyRef // ID and label of an item, despite the type's name
 	Value   Value
 }
 
@@ -140,7 +140,7 @@ type Table struct {
 	Total   int64     // total number of rows if the engine reports it (QLever's meta.result-size-total), or 0
 	Source  string    // name or address of the endpoint that answered
 	Asked   string    // the query that was sent, if the dialect required changing it
-	At      time.Time // time of the request for a cached result; otherwise zero
+	At      time.Time // for a cached result, the time of the request; otherwise zero
 	// age of a cached result when it was returned
 	Age time.Duration
 }

@@ -1,7 +1,7 @@
 // Package lesson stores what was learned: notes on graphs from earlier runs, one or two sentences each, and corrections
 // made by users on the forum. Each lesson records its source and its measured effect. Lessons come from text that
 // strangers wrote: a model writes them, or they are derived from a query's structure. Therefore, a model is shown only
-// lessons that a person has approved, and as data rather than as instructions.
+// lessons that a person has approved, and sees them as data rather than as instructions.
 //
 //	lesson.go      the book: notes, their states, which of them are shown
 //	correction.go  what is learned from a correction on the forum: a solved question, a note, a benchmark candidate
@@ -26,8 +26,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// MaxNotes limits the number of notes on each graph, and of general notes. MaxText limits the length of a note in
-// characters. Both are GRASP's limits.
+// MaxNotes limits the number of notes on each graph and the number of general notes. MaxText limits the length of a
+// note in characters. Both are GRASP's limits.
 const (
 	MaxNotes = 16
 	MaxText  = 512
@@ -220,7 +220,7 @@ func (b *Book) Edit(id, to string) error {
 // ErrNotMeasured means that the effect of a lesson from the forum has not been measured.
 var ErrNotMeasured = errors.New("its effect has not been measured")
 
-// Approve makes a note visible to models. A note that was learned on the forum must be measured first, unless
+// Approve makes a note visible to models. A note that was learned from the forum must be measured first, unless
 // unmeasured is set; otherwise Approve returns [ErrNotMeasured]. A benchmark candidate does not need to be measured,
 // because no model sees it.
 func (b *Book) Approve(id string, unmeasured bool) error {
@@ -245,7 +245,7 @@ func (b *Book) Measured(id, effect string) error {
 	return b.one(id, func(n *Note) { n.Effect = text.OneLine(effect) })
 }
 
-// Delete removes a note that no person has read.
+// Delete removes a note that no human has read.
 func (b *Book) Delete(id string) error {
 	return b.change(func(notes []Note) ([]Note, error) {
 		i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id })
@@ -292,7 +292,7 @@ func (b *Book) For(kg string) ([]string, error) {
 }
 
 // Taker is a note-taker's view of the book: it sees the notes on one graph, adds to them, and changes or deletes those
-// that no person has read.
+// that no human has read.
 type Taker struct {
 	Book   *Book
 	KG     string

@@ -24,7 +24,7 @@ type Limits struct {
 	USD          float64
 }
 
-// exceeded returns an error for the account's first limit that u exceeds, or nil.
+// exceeded returns an error for the first of the account's limits that u exceeds, or nil.
 func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
 	const eps = 1e-9 // floating-point sums of prices are inexact
 	over := func(m Measure, reached, limit float64) *BudgetError {
@@ -120,7 +120,7 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	day = b.day()
-	// Other processes may book at the same time, so the second check includes what they booked after the first.
+	// Other processes may book costs at the same time, so the second check includes what they booked after the first.
 	if err := b.room(ctx, day, worst); err != nil {
 		return "", err
 	}
@@ -226,7 +226,7 @@ func allowanceOf(ctx context.Context) *Allowance {
 	return a
 }
 
-// reservation is the maximum cost of one attempt, booked on both accounts.
+// reservation is the maximum cost of one attempt, charged to both accounts.
 type reservation struct {
 	c     *Client
 	model string

@@ -138,10 +138,10 @@ func (c *Client) Model() string {
 	return c.cfg.Model
 }
 
-// Complete requests req.N samples, but at least one. It retries attempts that failed for a temporary reason: status 429
-// or 5xx, a network error, the timeout of one attempt, a malformed response, or a response without choices or
-// finish_reason. The errors are [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] for a request with tools,
-// [ErrNoStrict] for a request with strict tools, *[Error], or the error of ctx.
+// Complete requests req.N samples, or one if req.N is less than 1. It retries attempts that failed for a temporary
+// reason: status 429 or 5xx, a network error, the timeout of one attempt, a malformed response, or a response without
+// choices or finish_reason. The errors are [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] for a request
+// with tools, [ErrNoStrict] for a request with strict tools, *[Error], or the error of ctx.
 //
 // If a server returns fewer samples than requested, the rest are requested in several concurrent calls. If a later call
 // fails, the samples that were already paid for are returned without an error. Response.Usage is the sum of all

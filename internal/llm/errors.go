@@ -102,8 +102,8 @@ func notSent(err error) bool {
 	return errors.As(err, &e) && e.unsent
 }
 
-// healable reports whether a retry may help. A refused connection is not retried: a service that is not
-// running stays down until a person starts it, and a user who mistyped its address should find out immediately.
+// healable reports whether a retry may help. A refused connection is not retried: a service that is not running stays
+// down until someone starts it, and a user who mistyped its address should find out immediately.
 func healable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient && !e.Refused

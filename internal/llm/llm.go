@@ -111,7 +111,7 @@ func (r *Response) Text() string {
 	return r.Choices[0].Content
 }
 
-// Usage is a total of calls, tokens and money in US dollars. USD is 0 if no prices are configured.
+// Usage is the total number of calls and tokens, and their cost in US dollars. USD is 0 if no prices are configured.
 type Usage struct {
 	Calls        int `json:"calls"`
 	InputTokens  int `json:"input_tokens"`
@@ -157,7 +157,7 @@ var (
 	// ErrNoModel means that there is no model for this request: no model is configured, or the scripted model has no
 	// script for the request.
 	ErrNoModel = errors.New("no language model is configured for this request")
-	// ErrBudget means that the call could have exceeded a limit of calls, tokens or money; nothing was sent. A
+	// ErrBudget means that the call could have exceeded a limit on calls, tokens or money; nothing was sent. A
 	// *BudgetError names the limit and the account.
 	ErrBudget = errors.New("the budget for the language model is used up")
 	// ErrContextLength means that the request is longer than the model accepts; a shorter one may work.

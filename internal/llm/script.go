@@ -56,7 +56,7 @@ import (
 // as its arguments.
 //
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); any run
-// of white space equals one space. Task and text come from the request's metadata, not from its messages, so the
+// of white space counts as one space. Task and text come from the request's metadata, not from its messages, so the
 // prompts can change freely. If the snippets of several requests match, the longest one is used. A "=====" line
 // separates the samples of one response. If a line of a response starts with "== ", write it as "\== ". A Script does
 // not change after it has been read.
@@ -64,7 +64,7 @@ type Script struct {
 	requests []*scriptRequest
 }
 
-// scriptRequest is the script of one request.
+// scriptRequest is the script for one request.
 type scriptRequest struct {
 	snippet  string // with white space collapsed
 	line     int

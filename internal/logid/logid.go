@@ -1,4 +1,4 @@
-// Package logid adds an ID to all log lines of a request, from the HTTP request or the forum comment down to the calls
+// Package logid adds an ID to all log lines for a request, from the HTTP request or the forum comment down to the calls
 // to models and graphs. The handler adds a "request" attribute to each line that is logged with the request's context
 // ([slog.Logger.InfoContext] and similar methods).
 package logid

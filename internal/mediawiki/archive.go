@@ -106,7 +106,7 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 	return fail(fmt.Sprintf("the wiki's answer has more than %d parts", maxParts))
 }
 
-// namespace splits the start of a title into the number of its namespace on this wiki and the rest. A title that does
+// namespace splits the beginning of a title into its namespace's number on this wiki and the rest. A title that does
 // not start with the name of a namespace is in the main namespace (0).
 func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
 	name, rest, ok := strings.Cut(title, ":")

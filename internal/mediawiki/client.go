@@ -208,7 +208,7 @@ func (c *Client) library() mwclient.Client {
 // noteTime is the time limit for looking up or recording a pause.
 const noteTime = 5 * time.Second
 
-// silence returns the remaining time of the pause that the wiki requested.
+// silence returns the time left in the pause that the wiki requested.
 func (c *Client) silence(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()

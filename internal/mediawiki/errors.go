@@ -19,7 +19,7 @@ const (
 	// Conflict means that nothing was saved because the section was edited, moved or removed after it was read. Read it
 	// again and decide again.
 	Conflict
-	// Refused means that the wiki does not accept this edit or request, now or later (abuse filter, spam blacklist,
+	// Refused means that the wiki will not accept this edit or request, now or later (abuse filter, spam blacklist,
 	// captcha, bad parameters). Never try to get around this.
 	Refused
 	// Blocked means that the account may not do this at all (blocked account, protected page, missing right, failed
@@ -71,7 +71,7 @@ type Error struct {
 	// continue, not-sent, answer
 	Code       string
 	Info       string        // the wiki's message on one line, truncated; untrusted text
-	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not ask
+	RetryAfter time.Duration // how long the wiki asked us to wait; 0 if it did not ask
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
 }
 
@@ -120,7 +120,7 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// noServer is the error code if the connection was refused because no server is listening at the address.
+// noServer is the error code for a connection that was refused because no server is listening at the address.
 const noServer = "no-server"
 
 // unusable is the error code for a response that is too long, or whose JSON has an unexpected form.

@@ -134,8 +134,8 @@ type PageState struct {
 	redirect bool
 }
 
-// Linking lists the pages in the given namespaces that link to a page, without redirects. If no namespace is given, it
-// lists pages in all namespaces.
+// Linking lists the pages in the given namespaces that link to a page, excluding redirects. If no namespace is given,
+// it lists pages in all namespaces.
 func (c *Client) Linking(ctx context.Context, title string, namespaces []int) ([]PageState, error) {
 	return c.generate(ctx, title, params.Values{"generator": "backlinks", "gbltitle": title,
 		"gblfilterredir": "nonredirects", "gblnamespace": numbers(namespaces), "gbllimit": "max"})

@@ -18,7 +18,7 @@ type Page struct {
 	Text      string    // wikitext
 	Timestamp time.Time // of the revision
 	User      string    // its author; "" if hidden
-	Now       time.Time // the wiki's clock when it responded: the starttimestamp for an edit of this text
+	Now       time.Time // the wiki's clock when it responded: the starttimestamp for an edit to this text
 }
 
 // Revision is an edit to a page.
@@ -291,8 +291,8 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 	return s, nil
 }
 
-// checkTitle returns an error for a string that cannot be a title: the API would split it at its pipes or take it for a
-// different title.
+// checkTitle returns an error for a string that cannot be a title: the API would split it at its pipes or mistake it
+// for a different title.
 func checkTitle(op, title string) error {
 	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {
 		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle",

@@ -18,8 +18,8 @@ import (
 // again. So a client that stores its session ([Config].Session) ends the session on the wiki after such a save. At its
 // first login, it also ends the session of the previous process, which may have been killed in the middle of a save.
 // The wiki rejects requests in a session that has ended, since every request asserts an account. For a save that
-// started before its session ended, the wiki has read the page before the client reads it again, so the wiki's own
-// conflict check works.
+// started before its session ended, the wiki will have read the page before the client reads it again, so the wiki's
+// own conflict check works.
 
 // endSession ends the stored session, which is the last one that this client or its predecessor started. An error means
 // that the old session may still be alive, so no new session may be used.

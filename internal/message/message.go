@@ -34,7 +34,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Catalog contains the texts of several languages. It is immutable and safe for concurrent use.
+// Catalog contains texts in several languages. It is immutable and safe for concurrent use.
 type Catalog struct {
 	fallback *Texts
 	by       map[language.Tag]*Texts
@@ -77,7 +77,7 @@ func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 	return c, nil
 }
 
-// Languages returns the languages of the catalog, sorted by their tags.
+// Languages returns the catalog's languages, sorted by their tags.
 func (c *Catalog) Languages() []language.Tag {
 	var tags []language.Tag
 	for tag := range c.by {

@@ -1,7 +1,7 @@
 // Package noisy implements a reader that acts as the language model and makes mistakes at known rates. It is given the
 // gold query for each question, plans its steps from that query, and makes random mistakes: it misreads the question,
-// makes up IDs, forgets the format of a turn, repeats itself, or stops early. Thousands of runs, which would cost too
-// much with a real model, can then show how much a preset, a policy or one of the program's checks is worth.
+// makes up IDs, forgets the turn format, repeats itself, or stops early. Thousands of runs, which would cost too much
+// with a real model, can then show how much a preset, a policy or one of the program's checks is worth.
 //
 // If a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses
 // correctly with a given probability. Comparisons cover a range of probabilities, so that no preset wins only because
@@ -51,7 +51,7 @@ type Options struct {
 	Score func(question, query string) float64
 	// returns a property that could be confused with the given one, or ""; if nil, properties are never confused
 	Near  func(property string) string
-	Graph *kg.Description // the graph of the gold queries; Wikidata if nil
+	Graph *kg.Description // the graph that the gold queries are for; Wikidata if nil
 	Rates Rates
 	Right float64 // probability of a correct choice
 	// "text" or "fenced" for requests without tools; see package agent/protocol

@@ -12,10 +12,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// kind is the kind of an action, independent of the preset.
+// kind is a kind of action, independent of the preset.
 type kind int
 
-// The kinds of actions. The kinds before execute explore the graph.
+// The kinds of action. Those before execute explore the graph.
 const (
 	searchItem kind = iota
 	searchProperty
@@ -164,9 +164,9 @@ func (r *Reader) parse(query string) (*sparql.Query, error) {
 	return sparql.ParseWith(query, r.o.Graph.Prefixes)
 }
 
-// identifiers returns the items and properties in a query: their IDs on Wikidata, and their IRIs as the graph writes
-// them on other graphs. On other graphs, every predicate is a property except rdf:type, which every reader is assumed
-// to know.
+// identifiers returns the items and properties in a query: on Wikidata, their IDs; on other graphs, their IRIs as the
+// graph writes them. On other graphs, every predicate is a property; terms from vocabularies that all graphs share,
+// such as rdf:type, are left out, because every reader is assumed to know them.
 func (r *Reader) identifiers(query string) (items, properties []string) {
 	q, err := r.parse(query)
 	if err != nil {

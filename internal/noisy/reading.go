@@ -48,8 +48,8 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw chooses one of the given readings. n is the number of readings that were abandoned so far and are no longer in
-// the list.
+// draw chooses one of the given readings. n is the number of readings that have been abandoned so far and are no longer
+// in the list.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own

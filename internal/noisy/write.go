@@ -15,7 +15,7 @@ type way struct {
 	list      bool
 }
 
-// words lists, for each kind of action, the tools of all presets that can perform it. The first one that the request
+// words lists, for each kind of action, the tools in all presets that can perform it. The first one that the request
 // offers is used.
 var words = map[kind][]way{
 	searchItem: {{"search_wikidata", "text", false}, {"search_entity", "query", false}, {"find", "names", true},

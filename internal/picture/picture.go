@@ -113,7 +113,7 @@ func New(o Options) (*Fetcher, error) {
 	return f, nil
 }
 
-// Get returns the picture of a file, such as "Flag of Sweden.svg", and its media type, such as image/png. If there is
+// Get returns the picture for a file, such as "Flag of Sweden.svg", and its media type, such as image/png. If there is
 // no picture that may be shown, the error is [fs.ErrNotExist]; after any other error, a later attempt may succeed.
 func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byte, err error) {
 	if !valid(file) {

@@ -25,7 +25,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refused to contact %s: %s", e.Host, e.Why)
 }
 
-// Permanent reports that retrying the request does not help.
+// Permanent reports that retrying the request will not help.
 func (e *RefusedError) Permanent() bool { return true }
 
 // Options configure [NewTransport].

@@ -16,7 +16,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the answer is larger than %d bytes and was cut", e.Limit)
 }
 
-// Permanent reports that retrying the request does not help.
+// Permanent reports that retrying the request will not help.
 func (e *TooLargeError) Permanent() bool { return true }
 
 // LimitBody returns a reader for body that fails with a *[TooLargeError] after limit bytes, without reading further.

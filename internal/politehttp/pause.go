@@ -10,8 +10,8 @@ import (
 // server. internal/store shares pauses among all processes that use a database; [NewPauses] keeps the pauses of one
 // client.
 type Pauses interface {
-	// Paused returns the remaining time of the pause that a server requested, or 0. server is a name for the server that
-	// contains no secret.
+	// Paused returns the time left in the pause that a server requested, or 0. server is a name for the server and
+	// contains no secrets.
 	Paused(ctx context.Context, server string) (time.Duration, error)
 	// Pause records that a server requests a pause of d, starting now. It does not shorten a longer pause.
 	Pause(ctx context.Context, server string, d time.Duration) error

@@ -32,8 +32,8 @@ import (
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time
-	// Sleep waits for d, or until ctx is done and then returns its error. If d is 0 or less, it returns immediately, with
-	// the error of ctx if ctx is done.
+	// Sleep waits for d, or until ctx is done and then returns its error. If d is 0 or less, it returns immediately,
+	// with ctx's error if ctx is done.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Result is the part of an attempt's outcome that determines whether to retry: a status with its header, or the error
-// of an attempt without a usable response. In the latter case, Status is 0, or the status of the response that was cut
-// off.
+// from an attempt without a usable response. In the latter case, Status is 0, or the status of the response that was
+// cut off.
 type Result struct {
 	Status int
 	Header http.Header

@@ -240,7 +240,8 @@ func (p posts) add(rev *bot.Revision) {
 
 func (p posts) has(e *bot.Entry) bool { return p[e.Text] || p[e.Origin()] }
 
-// erase records which posts are missing for the first time, and erases those that have been missing for long enough.
+// erase records which posts were found missing for the first time, and erases those that have been missing for long
+// enough.
 func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 	now, due := r.Now(), map[string]bool{}
 	for _, e := range missing {

@@ -26,7 +26,7 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 		}
 	}
 	var b strings.Builder
-	plain := 0 // offset of the first byte not written yet
+	plain := 0 // offset of the first byte not yet written
 	flush := func(to int) {
 		for i, line := range strings.Split(s[plain:to], "\n") {
 			if i > 0 {

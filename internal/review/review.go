@@ -4,7 +4,7 @@
 //	review.go   one decision: what is shown and what the user is asked
 //	mark.go     marking IDs in text
 //	gold.go     the benchmark's answer to the question
-//	summary.go  the effort that a review took
+//	summary.go  how much effort a review took
 package review
 
 import (

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Summary describes in one line the effort that a review took.
+// Summary describes in one line how much effort a review took.
 func Summary(c event.ReviewCount) string {
 	out := []string{text.Count(c.Turns, "turn"), text.Count(c.Interventions, "intervention")}
 	if c.Back > 0 {

@@ -19,7 +19,7 @@ type Panic struct {
 // Error describes what happened. A panic is a bug in the program, not in its input.
 func (p *Panic) Error() string { return fmt.Sprintf("internal fault: %v (at %s)", p.Value, p.Where) }
 
-// Unwrap returns the value of the panic if it is an error.
+// Unwrap returns the panic's value if it is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err

@@ -16,7 +16,7 @@ type Activity struct {
 	at   time.Time
 }
 
-// NewActivity returns an Activity for the requests of the program whose User-Agent starts with name and a slash.
+// NewActivity returns an Activity for requests from the program whose User-Agent starts with name and a slash.
 func NewActivity(name string, now func() time.Time) *Activity {
 	return &Activity{name: name, now: now}
 }
@@ -24,7 +24,7 @@ func NewActivity(name string, now func() time.Time) *Activity {
 // fresh is how long Status keeps reporting a request.
 const fresh = 3 * time.Second
 
-// Watch records the requests of the program's own clients.
+// Watch records requests from the program's own clients.
 func (a *Activity) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if what := a.doing(r); what != "" {

@@ -19,9 +19,9 @@ func callText(action, argument string) string {
 	return action + "\n" + strings.Join(lines, "\n")
 }
 
-// arguments returns the members of a JSON object as lines, or nil for anything else. Strings are unchanged except that
-// continuation lines are indented; other values are written as JSON. Nulls are omitted, since only a strict schema
-// requires them.
+// arguments returns the members of a JSON object as lines, or nil for anything else. Strings are cleaned
+// ([text.Clean]), and their continuation lines are indented; other values are written as JSON. Nulls are omitted, since
+// only a strict schema requires them.
 func arguments(argument string) (lines []string) {
 	for _, m := range text.Members(argument) {
 		lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(m.Key),
@@ -30,7 +30,7 @@ func arguments(argument string) (lines []string) {
 	return lines
 }
 
-// showGraph shows the only graph calls that interest people: the solved questions that the model was shown.
+// showGraph shows the only graph calls of interest to people: the solved questions that the model was shown.
 func showGraph(w io.Writer, c *event.Call) {
 	found := c.Examples()
 	if len(found) == 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Properties whose values are better shown as pictures or on a map than in a table, as the query service's page can do.
+// Properties whose values are better shown as pictures or on a map, as the query service's page can do, than in a
+// table.
 var (
 	pictures = map[string]bool{"P18": true, "P41": true, "P94": true, "P154": true, "P242": true}
 	places   = map[string]bool{"P625": true}
@@ -93,7 +94,7 @@ func Subjects(query string) []string {
 	return out
 }
 
-// firstIRI returns the IRI with which a path starts, or "" if there are several, or if it is followed backward.
+// firstIRI returns the IRI that a path starts with, or "" if there are several, or if it is followed backward.
 func firstIRI(p *Path) string {
 	switch p.Kind {
 	case PathTerm:

@@ -13,9 +13,9 @@ import (
 
 var _ job.Queue = (*Store)(nil)
 
-// jobTable stores jobs and the processes that have claimed them. An entry's job has the entry's key. The times of
-// claims come from the database's clock, so differences between machine clocks do not matter. All other times come from
-// the process that wrote the job.
+// jobTable stores jobs and the processes that have claimed them. An entry's job has the entry's key. Claim times come
+// from the database's clock, so differences between machine clocks do not matter. All other times come from the process
+// that wrote the job.
 const jobTable = `CREATE TABLE jobs (
 	key TEXT PRIMARY KEY,
 	kind TEXT NOT NULL,
@@ -34,7 +34,7 @@ const jobTable = `CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (state, due);
 CREATE INDEX jobs_scope ON jobs (scope, state);`
 
-// entryJobs creates the jobs of existing entries, as bot.Entry.Job does. Fractions of seconds in JSON times do not
+// entryJobs creates the jobs for existing entries, as bot.Entry.Job does. Fractions of seconds in JSON times do not
 // matter here.
 const (
 	entryJobs = `

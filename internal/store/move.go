@@ -30,8 +30,9 @@ type Moved struct{ Entries, Notes, Days, Jobs, Results int }
 
 // Move copies the ledger in a file to an empty shared database, compares the two row by row, and marks the file so that
 // [Open] rejects it from then on: two bots with separate ledgers would answer requests twice. The caller must hold the
-// file's [Lock]. If Move succeeds, the database contains the whole ledger; if it fails, the database contains nothing,
-// and in the file, only the claims on running jobs have been released.
+// file's [Lock]. If Move succeeds, the database contains the whole ledger; if copying fails, the database is left as it
+// was, and the only change to the file is that the claims on running jobs have been released. If only the file could
+// not be marked, another call finishes the work.
 func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	var m Moved
 	// No process is using the file, but it may contain claims that never expire.

@@ -11,11 +11,11 @@ import (
 
 var _ politehttp.Pauses = (*Store)(nil)
 
-// A pause is stored as a lease that no process acquires. Its fence is the length of the pause in microseconds, so a
-// longer remaining time shows that the database's clock has been set back.
+// A pause is stored as a lease that no process acquires. Its fence is the length of the pause in microseconds, so if
+// more time than that remains, the database's clock has been set back.
 const pauseName = "pause "
 
-// Paused returns the remaining time of the pause that a server requested, or 0.
+// Paused returns the time left in the pause that a server requested, or 0.
 func (s *Store) Paused(ctx context.Context, server string) (time.Duration, error) {
 	var left, length int64
 	err := s.row(ctx, "SELECT ends - "+s.now()+", fence FROM leases WHERE name = ?", pauseName+server).Scan(&left, &length)

@@ -48,8 +48,8 @@ deadline = excluded.deadline, updated = excluded.updated WHERE `+again,
 	return failed(err, "add %d jobs", len(jobs))
 }
 
-// Until records the deadline of a job, unless an earlier claim has set one, and returns it. The zero time means that
-// there is no deadline.
+// Until records a job's deadline, unless an earlier claim has set one, and returns it. The zero time means that there
+// is no deadline.
 func (s *Store) Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error) {
 	var at int64
 	err := s.row(ctx, `UPDATE jobs SET deadline = CASE WHEN deadline = 0 THEN CAST(? AS BIGINT) ELSE deadline END

@@ -94,12 +94,12 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	vectorTables,
 	leaseTable,
 	jobTable + entryJobs,
-	// The budgets of an endpoint were once stored under its complete URL, whose parameters may contain a key.
+	// An endpoint's budgets were once stored under its complete URL, whose parameters may contain a key.
 	`DELETE FROM notes WHERE substr(key, 1, 9) = 'endpoint ' AND instr(key, char(63)) > 0;`, // a question mark
 	fmt.Sprintf(resultTables, "BLOB"),
 }
 
-// busyTimeout is the time that a writer waits for another process. The ledger command's writes take milliseconds.
+// busyTimeout is how long a writer waits for another process. The ledger command's writes take milliseconds.
 const busyTimeout = 10 * time.Second
 
 // Open opens the database file, creating it and its folder if they do not exist. It checks the file's integrity and

@@ -4,7 +4,7 @@ import "os"
 
 // Folder returns a new folder for the test t, as t.TempDir does, but in memory if the system supports that (/dev/shm).
 // It is for tests that write many small files and restart the program. On a disk, they would spend most of their time
-// waiting for writes, although nothing in a test can lose what has been written.
+// waiting for writes, although nothing in a test could cause written data to be lost.
 func Folder(t interface {
 	Cleanup(func())
 	TempDir() string

@@ -17,7 +17,7 @@ type Revision struct {
 // CheckHistory checks, using only requests and revisions, whether an account did its job. requests maps each heading to
 // the number of posts that need an answer. revisions is the page's whole history, oldest first. CheckHistory returns
 // what is wrong: a revision by the account that does more than insert one reply, a missing reply, a superfluous reply
-// at any time (even one removed later), or a reply at the wrong position.
+// at any time (even one removed later), or a reply in the wrong place.
 func CheckHistory(account string, requests map[string]int, revisions []Revision) (wrong []string) {
 	h := NewHistory(account)
 	h.Requests = requests

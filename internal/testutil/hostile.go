@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Hostile is a forum page with hostile posts, together with the script of a model that does whatever they demand.
+// Hostile is a forum page with hostile posts, together with a script for a model that does whatever they demand.
 type Hostile struct {
 	Page   string // wikitext
 	Script string // see llm.ParseScript

@@ -276,7 +276,7 @@ func (l *layout) figures(right float64, n *Node) {
 	l.Text(right, l.y, strings.TrimSpace(n.figures()), `class="quiet" text-anchor="end"`)
 }
 
-// votes draws a list of the groups of answers.
+// votes draws a list of the answer groups.
 func (l *layout) votes(inner float64) {
 	if len(l.Groups) == 0 {
 		return

@@ -69,7 +69,7 @@ type Tree struct {
 	Groups      []event.Group
 	Vote        string // why the answer was chosen, as stated by the vote
 	Stopped     string // description of the limit or failure that ended the search early, or ""
-	SPARQL      string // query of the answer, or ""
+	SPARQL      string // the answer's query, or ""
 	Ended       bool
 	Reason      string // why there is no answer
 
@@ -163,7 +163,7 @@ func (t *Tree) step(at *Node, e event.Event) {
 	t.Steps++
 }
 
-// left is the leaf reason of a branch that a reviewer abandoned.
+// left is the leaf reason for a branch that a reviewer abandoned.
 const left = "left in the review"
 
 // review adds a reviewer's decision: the verdict applies to the step that follows.
@@ -187,7 +187,7 @@ func (t *Tree) expand(e event.Event) {
 	t.Simulations++
 }
 
-// visit adds the event's reward to every node on the event's path. An expansion causes one visit for each new child.
+// visit adds the event's reward to every node on the event's path. An expansion produces one visit for each new child.
 func (t *Tree) visit(e event.Event) {
 	if e.Value == nil {
 		return

@@ -51,7 +51,7 @@ const (
 // weighted maps faults to their relative frequencies among the faults for the same part.
 type weighted map[Fault]int
 
-// Faults that can happen in every part of the bot's environment.
+// Faults that can happen in any part of the bot's environment.
 var everywhere = weighted{slow: 12, drop: 6, lost: 6, truncated: 4, drip: 3, busy: 5, limited: 4, webPage: 4,
 	garbage: 4, empty: 3, kill: 2, killAfter: 2}
 

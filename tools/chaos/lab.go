@@ -95,7 +95,7 @@ func (l *lab) open() error {
 }
 
 // quickSaves disables work that the wiki does for its readers after each save, such as notifications of new comments.
-// For this work, the wiki parses the page two more times, and PHP's built-in server does so before it responds.
+// That work makes the wiki parse the page two more times, which PHP's built-in server does before it responds.
 func (l *lab) quickSaves() error {
 	file := filepath.Join(l.o.dir, "wiki", "LocalSettings.php")
 	data, err := os.ReadFile(file)

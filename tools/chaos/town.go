@@ -116,7 +116,7 @@ func (t *town) judge(heading, reply string) string {
 	return fmt.Sprintf("this is not the answer: %s", reply)
 }
 
-// fewAnswers returns an error message if less than half of the requests have an answer: a bot that abandons every
+// fewAnswers returns an error message if fewer than half of the requests have an answer: a bot that abandons every
 // request with a reason would satisfy all other rules.
 func (t *town) fewAnswers() string {
 	if n := t.replies["answer"]; n == 0 || 2*n < len(t.threads) {

@@ -1,6 +1,6 @@
 // Command library writes a graph that is not Wikidata to standard output, as N-Triples: books, authors, publishers and
 // towns in its own vocabulary. The questions in this folder are about that graph. With -script, the command writes the
-// script of a model that answers with the queries in a file; with -client, it writes the questions in a file for the
+// script for a model that answers with the queries in a file; with -client, it writes the questions in a file for the
 // TEXT2SPARQL challenge's client. challenge.sh uses both.
 //
 // Usage: go run ./tools/library [-script FILE | -client FILE]

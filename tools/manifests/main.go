@@ -1,6 +1,6 @@
-// Manifests checks the files in deploy/ as far as this is possible without a cluster: the manifests are valid according
-// to Kubernetes' own types, every reference has a target, no container is privileged, and every setting and command
-// exists in the program.
+// Manifests checks the files in deploy/ as far as is possible without a cluster: the manifests are valid according to
+// Kubernetes' own types, every reference has a target, no container is privileged, and every setting and command exists
+// in the program.
 //
 // Usage, in this folder: go run . [-sources DIR] PROGRAM
 //

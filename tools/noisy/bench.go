@@ -89,7 +89,7 @@ func (f *finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return r, err
 }
 
-// asOf returns the time at which all runs take place, which is the time of the facts in the slice.
+// asOf returns the time at which all runs take place, which is the date that the slice's facts are from.
 func asOf() time.Time { return time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC) }
 
 // open loads the graph and runs the gold queries. It omits questions that may not be asked, questions without rows or
@@ -223,7 +223,7 @@ func (b *bench) reader(ctx context.Context, c *cell, seed int) *noisy.Reader {
 	})
 }
 
-// Prices per million tokens, in US dollars: typical prices of a large model.
+// Prices per million tokens, in US dollars, typical of a large model.
 const inputUSD, outputUSD = 2.5, 10
 
 // run asks every question in every cell with every seed, running as many questions concurrently as there are CPUs.

@@ -2,7 +2,7 @@
 // internal/noisy), on a benchmark over a graph that fits in memory.
 //
 //	noisy table [flags] GRAPH QUESTIONS             a table: F1, EM, wrong answers, no answers, calls, tokens
-//	noisy runs -out DIR [flags] GRAPH QUESTIONS     the same runs with all events, as folders of `eval run`
+//	noisy runs -out DIR [flags] GRAPH QUESTIONS     the same runs with all events, as `eval run` folders
 //	noisy report -docs DIR [flags] GRAPH QUESTIONS  the tables and figures of docs/noisy.md
 //
 // GRAPH is a file of triples, and QUESTIONS is a benchmark in any format that package dataset reads. Questions in the

@@ -4,11 +4,11 @@
 //	probes [-queries 8] [-off kind,…] [-answers LOG] [-skip FILE] GRAPH QUESTIONS
 //
 // QUESTIONS is a benchmark in any format that package dataset reads; its gold queries are the correct queries. LOG
-// contains the queries of a system: it is SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}.
-// FILE is a JSON object whose lists contain the IDs of questions to skip.
+// contains a system's queries: it is SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}. FILE
+// is a JSON object whose lists contain the IDs of questions to skip.
 //
-// The check of an answer's shape (step.ShapeFaults) is measured in the same way, as if the model had announced as many
-// columns as the gold query has: how many correct and wrong queries would cause feedback, and how often following it
+// The check on an answer's shape (step.ShapeFaults) is measured in the same way, as if the model had announced as many
+// columns as the gold query has: how many correct and wrong queries would trigger feedback, and how often following it
 // would improve the result by removing surplus columns or by returning items instead of names. Results are scored with
 // our "fair" metric, which penalizes surplus columns.
 package main

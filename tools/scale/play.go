@@ -33,7 +33,7 @@ type Setting struct {
 	Workers int     // ten per process
 	Wikis   int     // number of forums that share the load
 	Own     bool    // whether we run our own query service: no budget, and four times as fast
-	Raised  bool    // whether the limits on replies and money grow with the load
+	Raised  bool    // whether the limits on replies and spending grow with the load
 	Deaths  float64 // average number of hours until a process is killed; never if 0
 	Days    int
 	Seed    uint64

@@ -2,9 +2,9 @@
 // accounts, against a randomly simulated wiki, query service and model. `make scale` prints the tables in
 // docs/scale.md.
 //
-// These parts are real: internal/crew, internal/leader, package bot with its gate and limits, internal/job, the account
-// with a query service (internal/kg/remote) and the client and budget for the model (internal/llm). The clock belongs
-// to a testing/synctest bubble, in which a month takes seconds.
+// These parts are real: internal/crew, internal/leader, package bot with its gate and limits, internal/job, the budget
+// account for a query service (internal/kg/remote) and the client and budget for the model (internal/llm). The clock
+// belongs to a testing/synctest bubble, in which a month takes seconds.
 package scale
 
 import (
@@ -28,7 +28,7 @@ import (
 )
 
 // perMonth is the number of queries in each month of the forum's archive, from July 2016 to September 2024. The
-// simulation takes the load of each day from a random month.
+// simulation takes each day's load from a random month.
 var perMonth = []int{
 	1, 8, 12, 15, 18, 15, 21, 18, 27, 20, 31, 30, 22, 13, 24, 19, 11, 20, 31, 28, 26, 12, 26, 48,
 	34, 60, 26, 51, 25, 35, 50, 60, 56, 24, 28, 45, 28, 35, 25, 29, 50, 26, 26, 34, 42, 64, 54, 49,
@@ -108,7 +108,7 @@ type wiki struct {
 	next     int
 	rev      int64
 	text     string
-	revs     map[int64][]section // sections of the newest revisions, without texts
+	revs     map[int64][]section // sections of the newest revisions, without their text
 	asked    map[string]time.Time
 	own      []bot.OwnEdit // newest last
 	doubled  int           // number of requests that got two replies

@@ -40,10 +40,10 @@ func CheckDialect(name string) error {
 // Naming describes how a graph names its nodes, for Interactive-KBQA's tools.
 type Naming struct {
 	Dialect  string
-	Label    string   // predicate of names, as in a query; "" on a Wikibase, whose labels are looked up
+	Label    string   // predicate for names, as written in a query; "" on a Wikibase, whose labels are looked up
 	Lang     string   // language tag of names in queries, or ""
 	Langs    []string // languages of the names to read
-	Describe string   // predicate of descriptions, or ""
+	Describe string   // predicate for descriptions, or ""
 	Wikibase bool     // there are statement nodes: p: leads to ps: and pq:
 	Compound bool     // there are blank nodes between subject and value
 	Prefixes map[string]string

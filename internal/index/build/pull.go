@@ -64,7 +64,7 @@ func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, p
 	return out, places, nil
 }
 
-// ids returns the IRIs on a page that can be used, and the number of all IRIs on it.
+// ids returns the IRIs on a page that can be used, and the total number of IRIs on it.
 func (p *puller) ids(ctx context.Context, offset, n int) ([]string, int, map[string]score, error) {
 	if p.kind == lookup.Property {
 		ids, scores, err := p.properties(ctx, offset, n)

@@ -224,7 +224,7 @@ func NameOf(iri string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// seemsExternal recognizes identifiers of other databases by their names.
+// seemsExternal recognizes identifiers in other databases by their names.
 func seemsExternal(e *lookup.Entry) bool {
 	words := lookup.Words(e.Label)
 	if len(words) > 1 && slices.Contains([]string{"id", "ids", "identifier", "slug"}, words[len(words)-1]) {

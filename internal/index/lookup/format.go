@@ -104,7 +104,7 @@ func newSectionWriter(w io.Writer) (*sectionWriter, error) {
 	return s, err
 }
 
-// begin starts a section, which contains everything that is written until the next call of begin.
+// begin starts a section, which contains everything that is written until the next call to begin.
 func (s *sectionWriter) begin(part Type, name string) {
 	s.dir.Sections = append(s.dir.Sections, section{Part: part, Name: name, Offset: s.at})
 	s.cur = &s.dir.Sections[len(s.dir.Sections)-1]

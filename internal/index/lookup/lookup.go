@@ -116,8 +116,7 @@ type Page struct {
 
 // Searcher finds entries. [Memory] and [File] implement it.
 type Searcher interface {
-	// Search returns a page of hits. An empty string finds nothing. Errors are ErrQuery, ErrCorrupt, or the error of
-	// ctx.
+	// Search returns a page of hits. An empty string finds nothing. Errors are ErrQuery, ErrCorrupt, or ctx's error.
 	Search(ctx context.Context, q Query) (Page, error)
 	// Get returns the entry for an IRI in the language that [Prefer] ranks first.
 	Get(ctx context.Context, iri, language string) (entry Entry, found bool, err error)

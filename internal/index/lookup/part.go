@@ -1,5 +1,5 @@
 // This file has over 500 lines because it contains both the reader of one entry type's words, which does not copy them,
-// and all ways to look words up.
+// and all the ways to look up words.
 
 package lookup
 
@@ -446,7 +446,7 @@ func (r *record) text(name uint32) string {
 	return r.Aliases[i-1]
 }
 
-// names returns the number of an entry's names.
+// names returns how many names an entry has.
 func (r *record) names() uint32 {
 	n := uint32(len(r.Aliases))
 	if len(Words(r.Label)) > 0 {

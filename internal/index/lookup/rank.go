@@ -64,7 +64,7 @@ type asked struct {
 // maxAsked is the maximum number of query words that are used.
 const maxAsked = 16
 
-// idWords are the words with which a query requests external identifiers.
+// idWords are the words that a query uses to request external identifiers.
 var idWords = []string{"id", "ids", "identifier", "identifiers"}
 
 func prepare(q Query) asked {

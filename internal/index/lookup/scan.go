@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// bounds limits the number of names that a search examines, and thereby its time. Only queries with several very common
-// words that rarely occur together reach the limits; in that case, names with low scores can be missed.
+// bounds limits the number of names that a search examines, and thus its running time. Only queries with several very
+// common words that rarely occur together reach the limits; in that case, names with low scores can be missed.
 type bounds struct {
 	meet  int // for names that contain all words as whole words
 	scan  int // for matches of all words, as whole words or prefixes
 	typo  int // for matches with a typo, for all words combined
-	some  int // for matches of some words: half of it for the rarest word, half of the rest for the next word, …
+	some  int // for matches of some words: half of the limit for the rarest word, half of the rest for the next word, …
 	equal int // for names with the same words as the query
 	texts int // how many names with the same words are also compared as text
 }

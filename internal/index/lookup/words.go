@@ -127,7 +127,7 @@ func foldWords(text string) []string {
 const minTypo = 4
 
 // near reports whether word becomes name if one letter is changed, removed, added or swapped with its neighbor. If
-// prefix is true, it is enough that word becomes a prefix of name, provided that letters after the wrong one still
+// prefix is true, it is enough for word to become a prefix of name, provided that letters after the wrong one still
 // match. A letter from a different script is not a typo. Equal words are not near.
 func near(word, name string, prefix bool) bool {
 	w, n := []rune(word), []rune(name)

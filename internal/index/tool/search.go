@@ -24,7 +24,7 @@ type Search struct {
 	failed error
 }
 
-// Failed returns the error of the last query that could not be answered, or nil.
+// Failed returns the error from the last query that could not be answered, or nil.
 func (s *Search) Failed() error { return s.failed }
 
 // maxQuery is the maximum length of a query line in bytes.

@@ -25,7 +25,7 @@ type cached[K comparable, V any] struct {
 	until time.Time
 }
 
-// New returns a cache for a maximum of most values. Each value expires after ttl, as measured by now.
+// New returns a cache that holds up to most values. Each value expires after ttl, as measured by now.
 func New[K comparable, V any](most int, ttl time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
 }

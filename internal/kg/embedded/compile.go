@@ -31,7 +31,7 @@ type op interface {
 	build(ex *exec, next runner) runner
 }
 
-// estimate contains the estimated number of a part's solutions and the estimated cost of the part, per input row.
+// estimate contains a part's estimated number of solutions and its estimated cost, per input row.
 type estimate struct {
 	rows float64
 	cost float64

@@ -84,7 +84,7 @@ func newGraph(s *store.Store, opts Options) *Graph {
 	return (&Graph{Reader: entity.NewReader(s, ""), store: s, tune: defaultTuning}).With(opts)
 }
 
-// With returns a graph with the same triples and other options. The two graphs share the triples and their indexes.
+// With returns a graph with the same triples but different options. The two graphs share the triples and their indexes.
 func (g *Graph) With(opts Options) *Graph {
 	opts = opts.withDefaults()
 	return &Graph{Reader: g.Reader.Named(opts.Name), store: g.store, opts: opts,

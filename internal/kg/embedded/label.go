@@ -10,7 +10,7 @@ import (
 )
 
 // labelService implements SERVICE wikibase:label. The label service runs after everything else in its group except the
-// filters. For each output, it uses the first language in the chain for which there is a text. If there is no label in
+// filters. For each output, it uses the first language in the chain for which there is text. If there is no label in
 // any of them, the label is the end of the IRI (the Q or P ID). In automatic mode (if the service contains no
 // patterns), it binds the columns of the enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source:
 // Wikidata:SPARQL query service/User Manual, section Label service.

@@ -155,7 +155,7 @@ func counts(rows []map[string]rdf.Term) []Count {
 	return out
 }
 
-// predicates counts how often each predicate is used or, if that takes too long, how often it is used in a part of the
+// predicates counts how often each predicate is used or, if that takes too long, how often it is used in part of the
 // graph.
 func (a *asker) predicates(ctx context.Context) {
 	for _, q := range []string{
@@ -418,7 +418,7 @@ func (a *asker) languages(ctx context.Context) {
 	a.p.Description.Languages = all[:min(len(all), 10)]
 }
 
-// compound finds out whether values are unnamed nodes that have values themselves.
+// compound finds out whether values are unnamed nodes that have values of their own.
 func (a *asker) compound(ctx context.Context) {
 	if a.p.Description.IsWikibase() {
 		return

@@ -61,7 +61,7 @@ type account struct {
 	At          time.Time `json:"at"`           // time at which the buckets had these levels
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
-	Running     bool      `json:"running"`      // set by earlier versions during a query, whose time they did not reserve
+	Running     bool      `json:"running"`      // set during a query by earlier versions, which did not reserve query time
 }
 
 func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clock) *gate {

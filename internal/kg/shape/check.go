@@ -17,7 +17,7 @@ const (
 	inferredFrom = 0.8 // classes are inferred if at least this share of a predicate's values is in known classes
 )
 
-// HintKind is the kind of a hint.
+// HintKind is a kind of hint.
 type HintKind string
 
 // The kinds of hints.
@@ -78,7 +78,7 @@ func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hin
 // edge is a triple whose predicate is an IRI.
 type edge struct{ subject, predicate, object string }
 
-// typing is a class of a subject. wide is true if it includes subclasses.
+// typing is one of a subject's classes. wide is true if it includes subclasses.
 type typing struct {
 	class string
 	wide  bool
@@ -219,7 +219,7 @@ func (c *checker) see(subject string) {
 	}
 }
 
-// typed records a class of a subject: an IRI, or a variable that VALUES may bind.
+// typed records one of a subject's classes: an IRI, or a variable that VALUES may bind.
 func (c *checker) typed(subject, class string, wide bool) {
 	c.see(subject)
 	if c.types == nil {

@@ -25,11 +25,11 @@ type classList struct {
 // candidates is the maximum number of entities that FindClasses examines to find out which of them are classes.
 const candidates = 50
 
-// FindClasses finds, by name or meaning, classes that have direct members. Labels are in lang. Results are in this
-// order: the largest classes whose label equals the text, the results of the graph's own search, other large classes
-// whose label contains the words of the text. Uses is the number of direct members, or -1 if they were not counted.
-// Errors come from the graph. If a graph cannot count its classes in time, FindClasses uses only the graph's own
-// search.
+// FindClasses finds, by name or meaning, classes that have direct members. Labels are in lang. If the label of a large
+// class equals the text, the large classes whose labels contain its words come first, and then the results of the
+// graph's own search. Otherwise, the latter come first. Uses is the number of direct members, or -1 if they were not
+// counted. Errors come from the graph. If a graph cannot count its classes in time, FindClasses uses only the graph's
+// own search.
 func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	limit = max(limit, 1)
 	list, err := m.largest(ctx, lang)
@@ -70,7 +70,7 @@ func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (
 	return out, nil
 }
 
-// others returns those entities found by the graph's search that have members.
+// others returns the entities found by the graph's search that have members.
 func (m *Maker) others(ctx context.Context, text, lang string) ([]kg.Hit, error) {
 	res, err := m.o.Find(ctx, kg.FindQuery{Text: text, Type: kg.Item, Language: lang, Limit: candidates, Meaning: true})
 	if err != nil {

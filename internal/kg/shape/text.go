@@ -105,7 +105,7 @@ func named(p kg.PropertyRef) string {
 	return text.Clip(text.Fold(p.Label), maxLabel) + " (" + p.ID + ")"
 }
 
-// maxLabel is the maximum number of characters shown of a label.
+// maxLabel is the maximum length of a displayed label, in characters.
 const maxLabel = 80
 
 func refs(ps []kg.PropertyRef, most int) string {

@@ -26,7 +26,7 @@ const statementRows = 20_000
 // Statement is a statement with all the data that the graph has about it. On a graph without statement nodes, it
 // consists of a value. If the value is an unnamed node, its properties are the Qualifiers.
 type Statement struct {
-	Rank       kg.Rank // "" if there are no ranks in the graph
+	Rank       kg.Rank // "" if the graph has no ranks
 	Values     []rdf.Term
 	None       bool // the statement states that there is no value
 	Qualifiers []Part
@@ -39,7 +39,7 @@ type Part struct {
 	Value    rdf.Term
 }
 
-// Statements returns at most [MaxStatements] statements of a property on a subject, best rank first. property is the
+// Statements returns at most [MaxStatements] of a subject's statements for a property, best rank first. property is the
 // IRI of the property entity on a Wikibase, and of the property itself elsewhere. Errors come from query.
 func Statements(ctx context.Context, d *kg.Description, query shape.Query, subject,
 	property string) ([]Statement, error) {

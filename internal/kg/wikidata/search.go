@@ -110,7 +110,7 @@ func language(code string) string {
 }
 
 // chain returns the languages in which labels are searched, in order: the given language, its base language if it is a
-// variant, mul, English. Source: Wikibase's LanguageFallbackChainFactory, without MediaWiki's per-language lists.
+// variant, mul, and English. Source: Wikibase's LanguageFallbackChainFactory, without MediaWiki's per-language lists.
 func chain(code string) []string {
 	code = language(code)
 	out := []string{code}

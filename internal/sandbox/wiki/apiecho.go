@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// extensions lists the extensions that this wiki implements. Of Echo, it implements only what the bot needs:
+// extensions lists the extensions that this wiki implements. It implements only the part of Echo that the bot needs:
 // notifications of mentions.
 var extensions = []object{{"type": "other", "name": "Echo"}}
 

@@ -270,7 +270,7 @@ func commentAt(text string, at int) (commentEnd, bool) {
 	return commentEnd{}, false
 }
 
-// sameComment finds a comment from an old revision in a newer text by its last line.
+// sameComment finds a comment from an old revision in newer text by its last line.
 func sameComment(old *Revision, at int, text string) (commentEnd, bool) {
 	if old == nil || at < 0 || at > len(old.Text) {
 		return commentEnd{}, false

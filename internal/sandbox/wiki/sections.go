@@ -136,7 +136,7 @@ func headingLine(line string) (level, from, to int) {
 	line = strings.TrimRight(line, " \t")
 	left := len(line) - len(strings.TrimLeft(line, "="))
 	right := len(line) - len(strings.TrimRight(line, "="))
-	if left == len(line) { // a line of only equals signs: those in the middle are the text
+	if left == len(line) { // a line of nothing but equals signs: those in the middle are the text
 		if left < 3 {
 			return 0, 0, 0
 		}

@@ -57,7 +57,7 @@ type Hidden struct {
 // any reports whether anything is hidden.
 func (h Hidden) any() bool { return h.User || h.Summary || h.Text }
 
-// fileLine is a line of the file: a revision, or the hidden parts of an earlier one.
+// fileLine is a line in the file: a revision, or the hidden parts of an earlier one.
 type fileLine struct {
 	Revision
 	Hides  int64   `json:"hides,omitempty"` // ID of the revision

@@ -5,7 +5,7 @@ import (
 )
 
 // cartesian reports parts of a group that are not connected by shared variables, either directly or through other
-// parts. Each row of one such part is combined with each row of the other.
+// parts. Each row of one such part is combined with each row of the others.
 func (c *checker) cartesian(g *sparql.Group) {
 	var parts []map[string]bool
 	var spans []sparql.Span

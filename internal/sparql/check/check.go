@@ -1,5 +1,5 @@
 // Package check finds probable mistakes in queries that parse, such as unbound variables, parts that share no
-// variables, and prefixes that do not fit.
+// variables, and misplaced prefixes.
 package check
 
 import (

@@ -9,7 +9,7 @@ import (
 
 // prefixes reports namespaces that do not fit their position in Wikidata's data model.
 func (c *checker) prefixes() {
-	// variables whose values are statement nodes, and variables whose values are values of a property
+	// variables whose values are statement nodes, and variables whose values are property values
 	statements, values := map[string]bool{}, map[string]string{}
 	var all []sparql.Triple
 	sparql.Inspect(c.q, func(n sparql.Node) bool {

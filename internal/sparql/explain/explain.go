@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Query explains a query in plain English: what it lists, under which conditions, and in which order. label returns the
+// Query explains a query in plain English: what it lists, under what conditions, and in what order. label returns the
 // label of a Q or P ID, or ""; Query cleans the labels, which are untrusted. The text has one statement per line;
 // nested statements are indented by two spaces.
 func Query(q *sparql.Query, label func(id string) string) string {

@@ -13,7 +13,7 @@ import (
 // and counts each node of the query's tree once, regardless of layout. [Notebook] counts in the same way as the paper's
 // published program.
 type Metrics struct {
-	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and similar
+	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and the like
 	Projections int `json:"projections"` // columns of the final SELECT, without labels and descriptions
 	Relations   int `json:"relations"`   // triples
 	Subjects    int `json:"subjects"`    // distinct subjects

@@ -29,7 +29,7 @@ func (r *rewriter) outside(s *sparql.SelectQuery) {
 	})
 }
 
-// bring repeats the patterns in from inside a group whose filters use variables that only these patterns contain.
+// bring repeats the given patterns inside a group whose filters use variables that only these patterns contain.
 func (r *rewriter) bring(from []sparql.Pattern, into *sparql.Group) {
 	outer, inner := sparql.VarSet{}, sparql.VarSet{}
 	outer.AddGroup(&sparql.Group{Patterns: from})

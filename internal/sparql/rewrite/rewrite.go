@@ -16,8 +16,8 @@ type Target string
 // The targets.
 const (
 	Standard Target = "standard" // SPARQL 1.1 Query, for any engine with Wikidata's data
-	// QLever: standard SPARQL, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions, filters
-	// in OPTIONAL and EXISTS that see only their own group
+	// QLever: standard SPARQL, prefixes declared, no federation with Wikidata's other half, RE2 regular expressions,
+	// filters in OPTIONAL and EXISTS that see only their own group
 	QLever Target = "qlever"
 	WDQS   Target = "wdqs" // the Wikidata Query Service: its prefixes, its label service, the split graph
 )

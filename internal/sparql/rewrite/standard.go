@@ -95,7 +95,7 @@ func (r *rewriter) allColumns(s *sparql.SelectQuery, depth int) []string {
 	return v.Names()
 }
 
-// services replaces the calls to Wikidata's services in the pattern of one SELECT.
+// services replaces the calls to Wikidata's services in one SELECT's pattern.
 func (r *rewriter) services(s *sparql.SelectQuery, to Target) {
 	sparql.Groups(s.Where, func(g *sparql.Group) {
 		var out, labels []sparql.Pattern

@@ -30,8 +30,7 @@ func Bounded(query string, limit int64, known map[string]string) (text string, c
 	return sparql.Print(q, plain), cut, nil
 }
 
-// unlabel removes the label service, and the columns that only it binds, from the outer query if nothing else uses
-// them.
+// unlabel removes the label service, and the columns bound only by it, from the outer query if nothing else uses them.
 func unlabel(q *sparql.Query) {
 	b := q.Body
 	isLabel := func(p sparql.Pattern) bool {

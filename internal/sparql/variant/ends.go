@@ -140,7 +140,7 @@ func (w *writer) past() {
 }
 
 // exclusion returns the property of the end date if a pattern excludes things with an end date: NOT EXISTS or MINUS
-// with such a date, or !BOUND with the variable of one of the dates in the pattern's group. Otherwise, it returns nil.
+// with such a date, or !BOUND on the variable for one of the dates in the pattern's group. Otherwise, it returns nil.
 func exclusion(p sparql.Pattern, dates []endDate) *sparql.Path {
 	switch x := p.(type) {
 	case *sparql.Minus:
@@ -164,7 +164,7 @@ func exclusion(p sparql.Pattern, dates []endDate) *sparql.Path {
 	return dates[0].path
 }
 
-// endDate is the variable of an end date and the property that leads to it.
+// endDate is the variable for an end date and the property that leads to it.
 type endDate struct {
 	name string
 	path *sparql.Path

@@ -21,7 +21,7 @@ type Kind string
 
 // The kinds.
 const (
-	Limit      Kind = "limit"      // without a LIMIT that cuts arbitrary rows
+	Limit      Kind = "limit"      // without a LIMIT that cuts off arbitrary rows
 	Ties       Kind = "ties"       // rows beyond the LIMIT that tie with the last row within it
 	Subclasses Kind = "subclasses" // members of a class, with or without those of its subclasses
 	Class      Kind = "class"      // a class omitted, or replaced by a different reading
@@ -45,7 +45,7 @@ var Kinds = []Kind{Limit, Ties, Joins, Label, Subclasses, Open, Past, Places, Cl
 // Effect is the effect of a variant on the rows of the original query.
 type Effect int
 
-// The effects, which ignore duplicate rows.
+// The possible effects, ignoring duplicate rows.
 const (
 	Other Effect = iota // rows may be added, lost or both
 	More                // no row is lost
@@ -56,7 +56,7 @@ const (
 // more, the column it is ordered by.
 type Variant struct {
 	Kind   Kind
-	What   string // the change in a few words, entities as prefixed names: "with subclasses of wd:Q515"
+	What   string // the change in a few words, with entities as prefixed names: "with subclasses of wd:Q515"
 	Effect Effect
 	SPARQL string
 	Key    string // for [Ties]: the column by which the rows are ordered

@@ -10,7 +10,7 @@ import (
 )
 
 // Tests create a lot of garbage but use little memory, so the collector runs less often unless GOGC is set or
-// benchmarks run. At its usual rate, it took a seventh of the processor time of all tests.
+// benchmarks run. At its usual rate, it took a seventh of the tests' total processor time.
 func init() {
 	bench := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.bench=") })
 	if os.Getenv("GOGC") == "" && !bench {

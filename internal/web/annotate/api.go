@@ -59,7 +59,7 @@ type conflictError struct{ current *annotate.Work }
 func (conflictError) Error() string { return annotate.ErrConflict.Error() }
 func (conflictError) Unwrap() error { return annotate.ErrConflict }
 
-// edit is the request that the page's script sends to change a work.
+// edit is the request that the page's script sends to change an annotator's work.
 type edit struct {
 	Candidate  string          `json:"candidate"`
 	Resolution bool            `json:"resolution"`
@@ -107,7 +107,7 @@ func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *
 	return &c, &w, nil
 }
 
-// store saves a work with its event.
+// store saves an annotator's work with its event.
 func (s *Server) store(r *http.Request, who string, w *annotate.Work, kind annotate.EventKind, undoes int64) error {
 	now := s.Now()
 	w.Updated = now

@@ -73,7 +73,7 @@ type pageData struct {
 	Works      []pageWork      `json:"works,omitempty"`
 }
 
-// pageWork is a work whose texts can be copied in a comparison.
+// pageWork is an annotator's work whose text can be copied in a comparison.
 type pageWork struct {
 	Query    string          `json:"query"`
 	Question string          `json:"question"`

@@ -45,7 +45,7 @@ func (f filter) Query() string {
 	return v.Encode()
 }
 
-// cases reads all cases, in candidate order, and all works.
+// cases reads all cases, in candidate order, and all the annotators' work.
 func (s *Server) cases(ctx context.Context) ([]annotate.Case, []annotate.Work, error) {
 	candidates, _ := s.all()
 	works, err := s.Store.Works(ctx, "")

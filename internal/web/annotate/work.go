@@ -14,7 +14,7 @@ import (
 // assignedKey is the key of the note that records which candidates are assigned to whom.
 const assignedKey = "annotate/assigned"
 
-// assigned reads the assignment of candidates.
+// assigned reads the candidate assignments.
 func (s *Server) assigned(ctx context.Context) (annotate.Assignment, error) {
 	if s.Notes == nil {
 		return nil, nil

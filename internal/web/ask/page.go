@@ -163,7 +163,7 @@ func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pag
 }
 
 // addStep adds a step. If v is a decision to go back to a step, that step and all later ones are immediately marked as
-// left.
+// off the path.
 func (d *pageData) addStep(v stepView) {
 	if v.Verdict == event.WentBack {
 		place := 0
@@ -186,7 +186,7 @@ func (d *pageData) end(e agent.Event) {
 	}
 }
 
-// knownReasons lists the reasons for which a message ask.reason.… exists.
+// knownReasons lists the reasons that have an ask.reason.… message.
 var knownReasons = map[string]bool{"not_found": true, "actions": true, "loop": true, "time": true, "tokens": true,
 	"money": true, "day_money": true, "model_failed": true, "graph_failed": true, "cannot_publish": true, "cancelled": true,
 	"given_up": true, "no_model": true}

@@ -59,7 +59,7 @@ type Options struct {
 	Store  Store
 	Spent  func(ctx context.Context, day string) (Spending, error) // day is a UTC date, such as 2026-11-20
 	Limits Limits
-	Wikis  map[string]Wiki // by the names of WIKIS; "" is the main one
+	Wikis  map[string]Wiki // keyed by the names in WIKIS; "" is the main one
 	// Runs returns, by entry key, the URL of the page that shows the entry's run; may be nil
 	Runs func() map[string]string
 	Now  func() time.Time

@@ -75,7 +75,7 @@ func counts(entries []*bot.Entry) []count {
 	return out
 }
 
-// waiting shows the first page: the waiting replies, the bot's state and cost.
+// waiting shows the first page: the waiting replies, and the bot's state and cost.
 func (d *Desk) waiting(w http.ResponseWriter, r *http.Request) error {
 	return d.showWaiting(w, r, http.StatusOK, nil)
 }
@@ -222,14 +222,14 @@ func (d *Desk) resume(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// day is the cost of a day and its fraction of the limit.
+// day is one day's cost, also as a fraction of the limit.
 type day struct {
 	Spending
 	Day   string
 	Share float64 // fraction of the limit; 0 if there is no limit
 }
 
-// money returns the cost of each of the last n days, starting with today.
+// money returns the cost for each of the last n days, starting with today.
 func (d *Desk) money(ctx context.Context, n int) ([]day, error) {
 	out := make([]day, n)
 	for i := range out {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Policy is the Content-Security-Policy of pages: content from this server only, no inline scripts or styles, forms
+// Policy is the Content-Security-Policy for pages: content from this server only, no inline scripts or styles, forms
 // that submit to this server only, and no framing.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -26,7 +26,7 @@ func PolicyWith(trusted string) string {
 	return strings.TrimSuffix(Policy, "'none'") + trusted
 }
 
-// Options are the settings of a [Guard].
+// Options configures a [Guard].
 type Options struct {
 	Log *slog.Logger
 	// Hosts are the accepted host names, without a port, in addition to the loopback names; "*" accepts any name

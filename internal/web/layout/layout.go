@@ -92,7 +92,7 @@ type Page struct {
 // View is the data passed to a template: the page, and what depends on the reader.
 type View struct {
 	*Page
-	Lang  string // code of the page's language
+	Lang  string // the page's language code
 	Dir   string // ltr or rtl
 	Theme string // light, dark, or "" for the browser's setting
 	Path  string // path of the request, with its query

@@ -1,6 +1,6 @@
 // Package live answers questions over GRASP's protocol (https://github.com/ad-freiburg/grasp), so that its clients work
-// with this program: a WebSocket at /live, POST /run, GET /knowledge_graphs. It uses the 2026 version of the protocol,
-// or, for clients that use it, the 2025 version.
+// with this program: a WebSocket at /live, POST /run, and GET /knowledge_graphs. It uses the 2026 version of the
+// protocol, or, for clients that use it, the 2025 version.
 //
 //	live.go      who may ask, and how many clients at once; /run and /knowledge_graphs
 //	session.go   one connection to /live
@@ -33,7 +33,7 @@ type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
 
-// Options are the parts of a [Handler].
+// Options configures a [Handler].
 type Options struct {
 	Log    *slog.Logger
 	Graphs []string // names of the graphs; the first is the default
@@ -46,7 +46,7 @@ type Options struct {
 	Idle        time.Duration // maximum time to wait for a message from a client of /live; 300 s if 0
 }
 
-// Limits on the data that a client may send, and the default values of GRASP's server.
+// Limits on the data that a client may send, and default values taken from GRASP's server.
 const (
 	maxBody     = 4 << 20 // maximum size of a request in bytes; most of a request is the earlier conversation
 	maxQuestion = 4000    // characters

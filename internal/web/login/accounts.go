@@ -20,7 +20,7 @@ const noteKey = "web/logins"
 // maxAccounts limits the number of accounts, since each login is compared with all of them.
 const maxAccounts = 200
 
-// book is the content of the note that contains the accounts.
+// book is the content of the note that holds the accounts.
 type book struct {
 	Secret   []byte    `json:"secret"`
 	Logouts  int64     `json:"logouts"` // number of the operator's logouts

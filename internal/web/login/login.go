@@ -48,7 +48,7 @@ type Notes interface {
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// Options are the parts of a [Door].
+// Options configures a [Door].
 type Options struct {
 	Log    *slog.Logger
 	Notes  Notes

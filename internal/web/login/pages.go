@@ -48,7 +48,7 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, status int, to, key s
 		Data: map[string]string{"Problem": problem, "To": to}})
 }
 
-// plain reports whether a request came unencrypted from another machine.
+// plain reports whether a request came from another machine without encryption.
 func plain(r *http.Request) bool { return secure(r) && !encrypted(r) }
 
 // enter checks a token and sets the cookie.

@@ -117,8 +117,8 @@ func (b *benchmark) metric() string {
 	return cmp.Or(append(slices.Clone(b.Metrics), "")[0], evalrun.MetricSpinach)
 }
 
-// means returns the mean F1 and exact match, from 0 to 1, over the items that did not fail because of a service; ok is
-// false if there are no such items.
+// means returns the mean F1 and exact match, from 0 to 1, over the items that did not fail because of a service error;
+// ok is false if there are no such items.
 func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 	n := 0
 	for i := range b.Items {

@@ -106,7 +106,7 @@ func (x *index) all(dir string) ([]entry, error) {
 	return out, nil
 }
 
-// Maximum numbers of bytes that the list reads from the start of a file, for its first line, and from its end.
+// Maximum number of bytes that the list reads from the start of a file, for its first line, and from its end.
 const (
 	maxHead = 1 << 20
 	maxTail = 256 << 10
@@ -194,7 +194,7 @@ func (e *entry) is(what string) bool {
 	return true
 }
 
-// list is the page with the list of questions.
+// list is the page that lists the questions.
 type list struct {
 	Entries []entry
 	Pager   pager

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// judged lists the ID suffixes of runs that only judge a post: whether it is a request, and whether it was asked
-// before.
+// judged lists the ID suffixes of runs that only judge a post: whether it is a request, or whether it repeats an
+// earlier one.
 var judged = []string{"-triage", "-asked"}
 
 // runID returns the ID in a run's file name, such as ID-20261120T101500.000, and whether the run only judges a post.
@@ -25,8 +25,8 @@ func runID(name string) (id string, triage bool) {
 	return id, false
 }
 
-// Latest returns the URL of the newest run of each ID, such as the key of a request. A run that only judges whether a
-// post is a request is returned only if there is no other run.
+// Latest returns the URL of the newest run for each ID, such as a request's key. A run that only judges a post (is it a
+// request, was it made before) is returned only if there is no other run.
 func (p *Pages) Latest() map[string]string {
 	files, err := os.ReadDir(p.Trajectories) // sorted by name and therefore by time
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *Pages) Latest() map[string]string {
 	return out
 }
 
-// request redirects from the key of a request to its newest run; replies on the wiki link to runs this way.
+// request redirects from a request's key to its newest run; replies on the wiki link to runs this way.
 func (p *Pages) request(w http.ResponseWriter, r *http.Request) {
 	to := p.Latest()[r.PathValue("key")]
 	if to == "" {

@@ -2,7 +2,7 @@
 // answered, from the trajectories in a folder, and benchmark runs, from their folders. It only reads files.
 //
 //	runs.go         URLs and their handlers
-//	list.go         the questions, found and filtered
+//	list.go         the questions, with search and filters
 //	request.go      which of the bot's requests each run belongs to
 //	trajectory.go   one run: its turns and its tree; several runs side by side
 //	benchmark.go    benchmark runs: their items, filtered, with a column for each run
@@ -29,7 +29,7 @@ import (
 //go:embed all:page static words
 var own embed.FS
 
-// Options are the parts of [Pages].
+// Options configures [Pages].
 type Options struct {
 	Log          *slog.Logger
 	Site         *layout.Site
@@ -94,7 +94,7 @@ func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
 	p.Site.Problem(w, r, http.StatusInternalServerError, p.Site.Say(r, "runs.unreadable"))
 }
 
-// fileName reports whether a name from a URL is valid as the name of a file in a folder.
+// fileName reports whether a name from a URL is valid as a file name in a folder.
 func fileName(name string) bool {
 	return name != "" && name == filepath.Base(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00")
 }

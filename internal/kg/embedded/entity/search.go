@@ -54,7 +54,7 @@ func NewReader(s *store.Store, name string) *Reader {
 	return r
 }
 
-// Named returns a reader that shares the store and the indexes and has another name for error messages.
+// Named returns a reader that shares the store and the indexes but uses a different name in error messages.
 func (r *Reader) Named(name string) *Reader {
 	named := *r
 	named.name = name

@@ -18,7 +18,7 @@ type Env struct {
 
 	Solution int                      // number of the current solution
 	blanks   int                      // number of blank nodes created so far
-	byName   map[blankKey]value.Value // blank nodes of BNODE(text)
+	byName   map[blankKey]value.Value // blank nodes created by BNODE(text)
 	regex    map[string]*regex
 }
 

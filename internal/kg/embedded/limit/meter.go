@@ -16,8 +16,8 @@ type Meter struct {
 	Err error // the first limit that was reached; see Check
 }
 
-// NewMeter returns a meter for a query that may use max bytes, taken from the pool if p is not nil. The caller must
-// close the meter.
+// NewMeter returns a meter for a query that may use up to max bytes, taken from the pool if p is not nil. The caller
+// must close the meter.
 func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
 	m := Meter{Context: ctx, budget: budget{Max: max, room: max, pool: p}}
 	if p != nil {
