@@ -27,7 +27,7 @@ type Options struct {
 	Policy   string          // the policy's name; the preset's first policy if empty
 	Runs     int             // number of independent attempts, for policies that make several; the policy decides if 0
 	Doubt    float64         // confidence, from 0 to 1, below which the asker is also asked a clarifying question
-	Variants []step.Variant  // used by the attempts in turn; the first is the unchanged Preset; if nil, see [step.Runner.Try]
+	Variants []step.Variant  // used by the attempts in turn; the first is Preset; if nil, see [step.Runner.Try]
 	Reviewer policy.Reviewer // replaces Policy with a person who decides on each turn; may be nil
 	Examples int             // number of solved questions to show before the first turn; the preset's number if 0
 	Notes    int             // maximum number of approved notes in the prompt; the preset's number if 0

@@ -15,8 +15,8 @@ import (
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// If the correct answer is known, the search ends as soon as an answer is right, and the number of wrong answers does
-// not matter. If grow returns an error, the run must end immediately.
+// If the correct answer is known, the search ends as soon as it is found, and the number of wrong answers does not
+// matter. If grow returns an error, the run must end immediately.
 func (t *tree) grow(ctx context.Context) error {
 	enough := func() bool {
 		if t.Right != nil {

@@ -49,7 +49,7 @@ func (r *Runner) Try(n int) (*Runner, string) {
 	return &out, strings.Join(words, ", ")
 }
 
-// Open starts an exploration at the event with ID at. It chooses worked dialogues for this kind of question, if the
+// Open starts an exploration at the event with ID at. It chooses example dialogues for this kind of question, if the
 // preset has any, and sets r.Exemplars. It also adds to the conversation what the model is shown before its first turn.
 func (r *Runner) Open(ctx context.Context, at int) (State, error) {
 	b := r.Events.Branch(at)
@@ -61,7 +61,7 @@ func (r *Runner) Open(ctx context.Context, at int) (State, error) {
 	return r.Begin(ctx, s)
 }
 
-// findExemplars chooses the worked dialogues for this kind of question.
+// findExemplars chooses the example dialogues for this kind of question.
 func (r *Runner) findExemplars(ctx context.Context, b *event.Branch) error {
 	r.Exemplars = ""
 	set := r.Preset.Dialogues(&r.Sources.Main().Explain)

@@ -51,7 +51,8 @@ func WithoutRequired(r *forum.Reply, question string) {
 		case "past":
 			return current.MatchString(question) || current.MatchString(said)
 		case "ranks", "ranks_best":
-			return rank.MatchString(said) || o.Come > 0 && (says(said, r.Language, r.Total+o.Come) || says(said, r.Language, o.Come))
+			counted := says(said, r.Language, r.Total+o.Come) || says(said, r.Language, o.Come)
+			return rank.MatchString(said) || o.Come > 0 && counted
 		}
 		return false
 	})

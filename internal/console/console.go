@@ -100,7 +100,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Progress sets the terminal's progress line; an empty string removes it. Without a terminal, Progress does nothing.
+// Progress sets the terminal's progress line; an empty string clears it. If there is no terminal, Progress does
+// nothing.
 func (s *Screen) Progress(text string) {
 	if text == "" {
 		s.Block(nil)

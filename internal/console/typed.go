@@ -15,7 +15,7 @@ func Forget(in io.Reader) {
 	}
 }
 
-// Typed reports whether in is a terminal, where a person may be typing.
+// Typed reports whether in is a terminal, so that its text may be typed by a person.
 func Typed(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

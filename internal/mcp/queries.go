@@ -57,7 +57,7 @@ func (s *server) addQueries(m *sdk.Server) {
 		s.execute)
 }
 
-// queryIn contains the arguments of the tools that read a query.
+// queryIn contains the arguments for the tools that take a query.
 type queryIn struct {
 	SPARQL string    `json:"sparql" jsonschema:"the query"`
 	KG     graphName `json:"kg,omitempty"`

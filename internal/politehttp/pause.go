@@ -13,7 +13,8 @@ type Pauses interface {
 	// Paused returns the time left in the pause that a server requested, or 0. server is a name for the server and
 	// contains no secrets.
 	Paused(ctx context.Context, server string) (time.Duration, error)
-	// Pause records that a server requests a pause of d, starting now. It does not shorten a longer pause.
+	// Pause records that a server has requested a pause of d, starting now. It does not shorten a longer pause that is
+	// already in effect.
 	Pause(ctx context.Context, server string, d time.Duration) error
 }
 

@@ -42,8 +42,8 @@ func DefaultPace() Pace {
 // from spending the same time twice, and stays in place if the process dies before the query ends.
 const longestQuery = 60 * time.Second
 
-// gate guards an endpoint: it admits one request at a time, provided that the endpoint's budgets allow it and there is
-// no ban.
+// gate guards an endpoint: it admits one request at a time, provided that the endpoint's budgets allow it and no ban is
+// in effect.
 type gate struct {
 	endpoint string
 	pace     Pace

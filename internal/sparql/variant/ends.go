@@ -139,8 +139,8 @@ func (w *writer) past() {
 		What: "also things with " + strings.Join(slices.Compact(names), ", ")}, change)
 }
 
-// exclusion returns the property of the end date if a pattern excludes things with an end date: NOT EXISTS or MINUS
-// with such a date, or !BOUND on the variable for one of the dates in the pattern's group. Otherwise, it returns nil.
+// exclusion returns the end-date property if a pattern excludes things that have an end date: NOT EXISTS or MINUS on
+// such a date, or !BOUND on the variable for one of the dates in the pattern's group. Otherwise, it returns nil.
 func exclusion(p sparql.Pattern, dates []endDate) *sparql.Path {
 	switch x := p.(type) {
 	case *sparql.Minus:

@@ -91,7 +91,7 @@ type row struct {
 	Draft   bool
 }
 
-// rowFor returns the row for a case, with only what the annotator may see.
+// rowFor returns the row for a case, containing only what the annotator is allowed to see.
 func rowFor(c *annotate.Case, who string, f filter) row {
 	r := row{Case: c, URL: f.base + "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.VerdictFor(who)}
 	own := c.Of(who)
