@@ -157,7 +157,7 @@ func reliability(title string, names []string, colors []int, all []Calibration) 
 	}
 	s.line(x(0), y(0), x(1), y(1), "diagonal")
 	s.text(x(0.5), y(0)+31, "label", "middle", "confidence")
-	s.text(left, top-8, "label", "start", "share of right answers")
+	s.text(left, top-8, "label", "start", "fraction of right answers")
 	for i, c := range all {
 		for _, b := range c.Bins {
 			if b.N == 0 {

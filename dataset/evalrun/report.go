@@ -304,7 +304,7 @@ func (r *Report) calibrationTable() Table {
 	t := Table{Title: "Calibration of the confidence", Head: []string{"run", "answers", "ECE", "Brier",
 		"Brier of the mean"},
 		Note: "An answer is right when its exact match is 1 by " + r.Metric +
-			". ECE: mean distance of confidence and share of right answers over ten bins. A Brier score below that of the mean shows that the confidence is informative."}
+			". ECE: mean distance between confidence and the fraction of right answers over ten bins. A Brier score below that of the mean shows that the confidence is informative."}
 	for _, run := range r.Runs {
 		c := run.Calibration
 		t.Rows = append(t.Rows, cells(run.Name, strconv.Itoa(c.N), fmt.Sprintf("%.3f", c.ECE), fmt.Sprintf("%.3f", c.Brier),

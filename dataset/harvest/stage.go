@@ -169,8 +169,8 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 // maxDescribed is the maximum number of IDs in a query whose descriptions are requested.
 const maxDescribed = 200
 
-// descriptions asks the first endpoint that is up for the English descriptions of a query's IDs, all in one query.
-// They show a suggester, for example, which Victoria is meant. If there are none, the suggester is asked anyway. The
+// descriptions asks the first available endpoint for the English descriptions of a query's IDs, all in one query. They
+// tell a suggester, for example, which Victoria the query means. If there are none, the suggester is asked anyway. The
 // error is the context's error.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Gold is a candidate that annotators kept, with the query and the question on which they agreed.
+// Gold is a candidate that annotators kept, with the query and question they agreed on.
 type Gold struct {
 	Candidate *dataset.Candidate
 	Query     string

@@ -28,7 +28,7 @@ type Mean struct {
 	EM *float64 `json:"em"`
 	// Upper is the mean of the upper bounds, if the pairing of some item ran out of time or memory.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// Lowest is the mean for the worst choice among the best pairings, if the choice affects the score of some item.
+	// Lowest is the mean for the worst choice among the best pairings, if the choice affects any item's score.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
 	*SetMean
 	// WithFailures scores service failures as 0; nil if there were no such failures.

@@ -75,7 +75,7 @@ func Pieces(word string, letters int) (parts []string, soft bool) {
 	for len(runes) > letters {
 		at := len(runes) / ((len(runes) + letters - 1) / letters)
 		if soft {
-			at = cmp.Or(joint(runes, letters), syllable(runes, at, letters))
+			at = cmp.Or(boundary(runes, letters), syllable(runes, at, letters))
 		}
 		if at == len(runes) {
 			break
@@ -85,8 +85,8 @@ func Pieces(word string, letters int) (parts []string, soft bool) {
 	return append(parts, string(runes)), soft
 }
 
-// joint returns the index at which the last part of a compound begins, or 0 if it is unknown or above most.
-func joint(word []rune, most int) int {
+// boundary returns the index at which the final element of a compound begins, or 0 if it is unknown or above most.
+func boundary(word []rune, most int) int {
 	for _, last := range lastParts {
 		before, ok := strings.CutSuffix(strings.ToLower(string(word)), last)
 		if n := utf8.RuneCountInString(before); ok && n >= minPiece && n <= most {
@@ -96,8 +96,8 @@ func joint(word []rune, most int) int {
 	return 0
 }
 
-// lastParts are the last parts of German and Dutch compounds in table headers. In these compounds, the joint is not at
-// a consonant before a vowel, or there are several such consonants.
+// lastParts are final elements of German and Dutch compounds in table headers. Without them, syllable would break such a
+// compound elsewhere.
 var lastParts = strings.Fields("angehörigkeit ausgabe datum einheit jaar jahr land naam name nummer " +
 	"plaats punkt sprache staat stadt titel zahl zeit")
 

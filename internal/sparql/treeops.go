@@ -160,7 +160,7 @@ func serviceTriples(g *Group) []Triple {
 	return out
 }
 
-// Pattern returns the patterns directly in the service's group, except its settings.
+// Pattern returns the patterns directly in the service's group, excluding its settings.
 func (s *Service) Pattern() []Pattern {
 	var out []Pattern
 	for _, p := range s.Group.Patterns {

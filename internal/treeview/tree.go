@@ -96,8 +96,7 @@ func Of(events []event.Event) *Tree {
 	return t
 }
 
-// Branches reports whether the tree branches, that is, whether it comes from a search or some node has several
-// children.
+// Branches reports whether the tree branches, that is, whether it comes from a search or any node has several children.
 func (t *Tree) Branches() bool {
 	if t.Search.Policy != "" {
 		return true

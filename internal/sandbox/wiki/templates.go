@@ -12,8 +12,8 @@ import (
 // args contains a template's parameters: named ones under their names, the others under "1", "2", …
 type args map[string]string
 
-// template expands one {{…}} to prepared text. It expands only the templates that the forum uses, and leaves others as
-// typed.
+// template expands one {{…}} into predefined text. It expands only the templates that the forum uses, and leaves others
+// as typed.
 func (r *renderer) template(src string, depth int) string {
 	if depth > maxDepth {
 		return r.mark("<code>"+html.EscapeString(src)+"</code>", false)

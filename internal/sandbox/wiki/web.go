@@ -286,7 +286,7 @@ func (h *Handler) replyForm(v *view, c commentEnd) string {
 	return b.String()
 }
 
-// followUp returns the follow-up that a visitor may try below a comment. It returns nil if the comment is not a bot's,
+// followUp returns the follow-up that a visitor can try under a comment. It returns nil if the comment is not a bot's,
 // or if the follow-up has already been posted.
 func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	if !h.isBot(c.user) {

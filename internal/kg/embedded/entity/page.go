@@ -221,7 +221,7 @@ func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	return out
 }
 
-// values reads a property's simple values in a namespace (ps: or pq:) and completes them from the value nodes in the
+// values reads a property's simple values in a namespace (ps: or pq:) and fills in the rest from the value nodes in the
 // corresponding namespace (psv: or pqv:).
 func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	s := r.g.store
