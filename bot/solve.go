@@ -115,7 +115,7 @@ func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	return b.set(ctx, e, e.State, "the page cannot be read, retried later: "+short(err))
 }
 
-// begin counts each start of the solver in advance, so that a request that always crashes the program is eventually
+// begin counts each attempt before the solver starts, so that a request that always crashes the program is eventually
 // abandoned. ok is false if begin abandoned the request.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {

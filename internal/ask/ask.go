@@ -136,8 +136,8 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 	return r.Wait()
 }
 
-// Triage judges the last post. It uses a separate trajectory and a separate allowance, which is as large as a
-// question's. Errors are those of [agent.Engine.Triage], or report that the trajectory could not be written.
+// Triage judges the last post. It has its own trajectory and its own allowance, of the same size as a question's. It
+// returns any error from [agent.Engine.Triage], or an error if the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
 		t, err = s.Triager.Triage(ctx, heading, posts, r, s.Limits)
@@ -152,8 +152,8 @@ func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent
 	return t, nil
 }
 
-// Asked judges whether a request was made before. Like Triage, it uses a separate trajectory and allowance. Errors are
-// those of [agent.Engine.Asked], or report that the trajectory could not be written.
+// Asked judges whether a request was made before. Like Triage, it has its own trajectory and allowance. It returns any
+// error from [agent.Engine.Asked], or an error if the trajectory could not be written.
 func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *agent.Same, err error) {
 	if s.Same == nil {
 		return &agent.Same{Why: "nobody judges it"}, nil

@@ -45,7 +45,7 @@ func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 	return s
 }
 
-// Names returns the names of all graphs. The graphs passed to [NewShelf] as opened come first.
+// Names returns the names of all graphs, starting with those passed to [NewShelf] in its argument opened.
 func (s *Shelf) Names() []string { return slices.Clone(s.names) }
 
 // Get returns graphs by name. If a graph could not be opened, the next call tries again.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Below is the transport to pass to [Record] for a recorder that several clients share with [Recorder.Around].
+// Below is the transport to pass to [Record] for a recorder that several clients share through [Recorder.Around].
 var Below http.RoundTripper = innermost{}
 
 // Around returns a transport that records the requests sent through rt and their responses. Several clients can share a

@@ -343,7 +343,7 @@ func (p *parser) literal() *Term {
 	return t
 }
 
-// stringValue returns the text of a string token with its escapes resolved; an unknown escape is a mistake.
+// stringValue returns the text of a string token with its escapes resolved; an unknown escape is an error.
 func (p *parser) stringValue(t token) string {
 	s := p.textOf(t)
 	n := 1 // length of the quotation mark

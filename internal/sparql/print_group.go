@@ -282,7 +282,7 @@ func (p *printer) row(v *Values, r *ValuesRow, indent int) {
 	}
 }
 
-// triples writes a statement on separate lines, one per predicate, with the predicates aligned.
+// triples writes a statement over several lines, one per predicate, with the predicates aligned.
 func (p *printer) triples(t *Triples, indent int) {
 	p.leadNotes(t.Notes, indent)
 	if len(t.Properties) > 0 {

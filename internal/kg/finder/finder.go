@@ -238,10 +238,10 @@ func (f *Finder) entityIRI(iri string, c *candidates) string {
 	return rdf.Entity + id
 }
 
-// variants lists the prefixes with which Wikidata uses a property as a predicate, most useful first.
+// variants lists the prefixes that a property of Wikidata has when it is used as a predicate, most useful first.
 var variants = []string{"wdt", "p", "ps", "pq", "psv", "pqv", "psn", "pqn", "wdtn", "pr", "prv", "prn"}
 
-// Variants returns the prefixes with which Wikidata uses a property as a predicate, most useful first.
+// Variants returns the prefixes that a property of Wikidata has when it is used as a predicate, most useful first.
 func Variants() []string { return slices.Clone(variants) }
 
 // Variant returns the prefix of a Wikidata predicate, such as "wdt" for wdt:P31, or "" for any other IRI.
