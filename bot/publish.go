@@ -130,8 +130,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		}
 		return false, fmt.Errorf("the bot is stopped until its operator investigates: %w", err)
 	}
-	// After ErrUnknown, a canceled context, or any other error, only the wiki can tell what happened, and perhaps not
-	// immediately.
+	// After ErrUnknown, a canceled context, or any other error, only the wiki can tell what happened, perhaps not at once.
 	b.lg.Warn("unknown whether the reply was saved", "entry", e.Key, "err", err)
 	e.Saves++
 	e.Save.Error = short(err)
