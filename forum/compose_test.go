@@ -82,7 +82,7 @@ SELECT ?a WHERE {
 |}
 :And 18 more rows: the query above shows them all.
 :{| class="wikitable mw-collapsible mw-collapsed"
-! How I found it (2 steps)
+! How I found it (2` + "\u00a0" + `steps)
 |-
 |
 # Found by searching: [[Q42|x]]
@@ -178,7 +178,7 @@ func TestStepsShown(t *testing.T) {
 			r.Steps = append(r.Steps, s, Step{Kind: StepLook, Things: []Cell{{ID: "Q1"}}})
 		}
 		w, err := Compose(r, ":")
-		if err != nil || !strings.Contains(w, want) || !strings.Contains(w, "(15 steps)") || strings.Count(w, "[[Q1]]") != 1 {
+		if err != nil || !strings.Contains(w, want) || !strings.Contains(w, "(15\u00a0steps)") || strings.Count(w, "[[Q1]]") != 1 {
 			t.Errorf("%d: %v\n%s", at, err, w)
 		}
 	}

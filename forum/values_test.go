@@ -277,7 +277,7 @@ func TestUnusedHits(t *testing.T) {
 func TestStepsOnce(t *testing.T) {
 	r := Reply{NoAnswer: "actions", Signature: "~~~~", Steps: []Step{{Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery, Rows: 2}}}
 	w, err := Compose(r, ":")
-	if err != nil || !strings.Contains(w, "(2 steps)</th>") || !strings.Contains(w, "<li>Ran a query: no rows (×3)</li><li>Ran a query: 2 rows</li>") {
+	if err != nil || !strings.Contains(w, "(2\u00a0steps)</th>") || !strings.Contains(w, "<li>Ran a query: no rows (×3)</li><li>Ran a query: 2 rows</li>") {
 		t.Errorf("%v\n%s", err, w)
 	}
 }
