@@ -108,8 +108,8 @@ func (r *run) noteChecker(a *Answer, question string) *faithful.Checker {
 
 // The two ways in which observations name an entity: label (Q1) and Q1 (label).
 var (
-	labelBefore = regexp.MustCompile(`((?:[^\n;:,()"→|]|[:,]\S){1,80}) \(([QP][1-9]\d{0,10})\)`)
-	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?((?:[^\n;:,()"→|]|[:,]\S){1,80})`)
+	labelBefore = regexp.MustCompile(`((?:[^\n;:,()"→|]|[:,]\S|\(s\)){1,80}) \(([QP][1-9]\d{0,10})\)`)
+	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?((?:[^\n;:,()"→|]|[:,]\S|\(s\)){1,80})`)
 )
 
 // LabelsIn returns the labels in the observations of steps, by ID.

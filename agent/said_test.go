@@ -34,8 +34,9 @@ func TestHeaders(t *testing.T) {
 
 // Labels may contain colons and commas that no space follows.
 func TestLabelsIn(t *testing.T) {
-	got := LabelsIn([]Step{{Observation: "UTC−05:00 (Q5390): time zone\n- | Punjabi (Q58635) | 3\nexamples: Florida (Q812) → Eastern Time Zone (Q941023), 2,4-D (Q209222)\nDanube (Q1653) has no statement of basin country (P205).\nQ1: one; Q2 (no label)"}})
-	want := map[string]string{"Q5390": "UTC−05:00", "Q812": "Florida", "Q941023": "Eastern Time Zone", "Q209222": "2,4-D", "Q1": "one", "Q58635": "Punjabi", "Q1653": "Danube", "P205": "basin country"}
+	got := LabelsIn([]Step{{Observation: "UTC−05:00 (Q5390): time zone\n- | Punjabi (Q58635) | 3\nexamples: Florida (Q812) → Eastern Time Zone (Q941023), 2,4-D (Q209222)\nDanube (Q1653) has no statement of basin country (P205).\nQ1: one; Q2 (no label)\n" +
+		"  property has part(s) (P527): part of this subject\nP2670 (has part(s) of the class)"}})
+	want := map[string]string{"P527": "has part(s)", "P2670": "has part(s) of the class", "Q5390": "UTC−05:00", "Q812": "Florida", "Q941023": "Eastern Time Zone", "Q209222": "2,4-D", "Q1": "one", "Q58635": "Punjabi", "Q1653": "Danube", "P205": "basin country"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -155,7 +155,7 @@ func TestSteps(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1008": "Elfenbeinküste", "Q3768": "Yamoussoukro"}}, Steps: []agent.Step{
 		{Action: "look_up_question", Argument: "{}", Observation: "Ivory Coast (Q1008), country in West Africa\nP36 capital: Yamoussoukro (Q3768)\nIvory@pt (Q2), film"},
 		{Action: "search_wikidata", Argument: "Ivory Coast", Observation: "Nothing was found.", Thought: "secret"},
-		{Action: "find", Argument: `{"names": ["Abidjan"], "type": "item"}`, Observation: "Abidjan (Q1515)\nAbidjan (Q9), film\nYamoussoukro (Q3768)\n  property seat (P159): city"},
+		{Action: "find", Argument: `{"names": ["Abidjan"], "type": "item"}`, Observation: "Abidjan (Q1515)\nAbidjan (Q9), film\nYamoussoukro (Q3768)\n  property seat (P159): city, unlike Q1008"},
 		{Action: "look", Argument: `{"ids": ["P159"]}`, Observation: "property seat (P159)"},
 		{Action: "get_wikidata_entry", Argument: "Q1008", Observation: "x"},
 		{Action: "look", Argument: `{"ids": ["Q3768"]}`, Observation: "Yamoussoukro (Q3768): city"},

@@ -73,8 +73,8 @@ func steps(out *agent.Outcome) []forum.Step {
 		case forum.StepSearch:
 			step.Text = plain(s.Argument)
 			var fits []string // what was found and then used
-			for _, id := range entityInText.FindAllString(s.Observation, -1) {
-				if used[id] || named[id] {
+			for line := range strings.Lines(s.Observation) {
+				if id := entityInText.FindString(line); used[id] || named[id] { // not those in a description
 					fits = append(fits, id)
 				}
 			}
@@ -140,7 +140,7 @@ const maxThings = forum.MaxThings + 2
 var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
 	// a line starts with an entity that was found by name: Africa (Q15), continent
-	headOfLine = regexp.MustCompile(`(?m)^[^\s();][^\n();]{0,99} \(([QP][1-9]\d{0,10})\)`)
+	headOfLine = regexp.MustCompile(`(?m)^[^\s();](?:[^\n();]|\(s\)){0,99} \(([QP][1-9]\d{0,10})\)`)
 )
 
 // labelsIn returns the labels of the entities in a run, from the answer and the observations.
