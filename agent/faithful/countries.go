@@ -23,6 +23,24 @@ var countries = sync.OnceValue(func() map[string]language.Region {
 	return out
 })
 
+var countryNames sync.Map // from the code of a language to the folded names of countries in it
+
+// isCountry reports whether a folded word is the name of a country in the text's language.
+func (c *Checker) isCountry(word string) bool {
+	names, ok := countryNames.Load(c.language)
+	if !ok {
+		in, err := language.Parse(c.language)
+		all := map[string]bool{}
+		if namer := display.Regions(in); err == nil && namer != nil {
+			for _, r := range countries() {
+				all[fold(namer.Name(r))] = true
+			}
+		}
+		names, _ = countryNames.LoadOrStore(c.language, all)
+	}
+	return names.(map[string]bool)[word]
+}
+
 // translated returns the name of a country or a language in the text's language if the label is its English name, and
 // otherwise "". The author of a text may translate names that the graph has only in English: Frankreich for France. The
 // name may be accompanied by the form of government.

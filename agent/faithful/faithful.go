@@ -143,9 +143,9 @@ func New(e Evidence) *Checker {
 		c.addFigured(label)
 		c.ids[id] = true
 	}
-	c.read(e.Table, e.Labels)
 	c.readShown(e.Shown)
 	c.picks = e.Shown != "" && pick.MatchString(e.Query)
+	c.read(e.Table, e.Labels)
 	c.readWindow(e.Query)
 	c.readTotals(e.Query, e.Table)
 	c.readLists(e.Query)

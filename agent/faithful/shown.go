@@ -19,9 +19,9 @@ var codes = regexp.MustCompile(`\b[A-Z][A-Z\d]{1,7}\b`)
 // maxShown is the maximum number of characters of a cell that is read as a name.
 const maxShown = 60
 
-// shownRow is a row of a table in [Evidence.Shown], or a thing with its description and its values.
+// shownRow is a row of a table in [Evidence.Shown].
 type shownRow struct {
-	names   [][]string // the words of each name; none if it is a statement without a value
+	names   [][]string // the words of each name
 	figures []shownFigure
 }
 
@@ -32,7 +32,7 @@ type shownFigure struct {
 }
 
 // readShown collects the IDs, the counts and the codes in a text and the names and figures in its tables, whose cells
-// are separated by vertical bars, and in the descriptions and values of things.
+// are separated by vertical bars.
 func (c *Checker) readShown(text string) {
 	for _, id := range anyID.FindAllString(text, -1) {
 		c.ids[id] = true
@@ -46,53 +46,16 @@ func (c *Checker) readShown(text string) {
 		year, _ := strconv.Atoi(m[2] + m[3])
 		c.shownDays = append(c.shownDays, [2]float64{float64(day), float64(year)})
 	}
-	entry := -1 // the row of the last thing or statement, if there is one
 	for line := range strings.Lines(text) {
 		cells := strings.Split(line, " | ")
-		switch {
-		case len(cells) > 1:
-			if row := c.readRow(cells); len(row.names) > 0 && len(row.figures) > 0 {
-				c.shownRows = append(c.shownRows, row)
-			}
-			entry = -1
-		case described.MatchString(line):
-			m := described.FindStringSubmatch(line)
-			entry = len(c.shownRows)
-			c.shownRows = append(c.shownRows,
-				shownRow{names: [][]string{nameWords(m[1]), {fold(m[2])}}, figures: c.figuresIn(m[3])})
-		case strings.HasPrefix(line, "- ("): // a statement without a value
-			entry = len(c.shownRows)
-			c.shownRows = append(c.shownRows, shownRow{})
-		case entry >= 0 && stated.MatchString(line):
-			row := &c.shownRows[entry]
-			row.figures = append(row.figures, c.figuresIn(stated.FindStringSubmatch(line)[1])...)
-		case !strings.HasPrefix(line, " "):
-			entry = -1
+		if len(cells) < 2 {
+			continue
+		}
+		row := c.readRow(cells)
+		if len(row.names) > 0 && len(row.figures) > 0 {
+			c.shownRows = append(c.shownRows, row)
 		}
 	}
-}
-
-// described matches a thing with its ID and, if it has one, its description, and captures these; stated matches the
-// values of one of its properties that are neither things nor IDs.
-var (
-	described = regexp.MustCompile(`^ *(?:- )?([^ |(][^|(]*) \(([QL]\d+)\)(?:: (.*?))?(?: \(\d+ uses?\))?\n`)
-	stated    = regexp.MustCompile(`^ +[^|(]* \(P\d+\): ([^()"]*)\n`)
-)
-
-// figuresIn returns the figures in a text about a thing.
-func (c *Checker) figuresIn(text string) []shownFigure {
-	var figures []shownFigure
-	days := map[float64]int{}
-	for _, m := range shownDay.FindAllStringSubmatch(text, -1) {
-		day, _ := strconv.Atoi(m[1])
-		days[float64(day)], _ = strconv.Atoi(m[2])
-	}
-	for _, t := range tokens(text) {
-		for _, n := range c.numbers(t) {
-			figures = append(figures, shownFigure{number: n, year: days[n.value]})
-		}
-	}
-	return figures
 }
 
 // readCounts collects the counts in a text.
@@ -110,8 +73,6 @@ func (c *Checker) readCounts(text string) {
 				rows = n
 			case "unbound", "empty": // 21 rows, 20 empty: one with a value
 				row = append(row, rows)
-			case "statement", "statements": // nine statements, but seven rows: the answer leaves out two
-				row = append(row, float64(c.rows))
 			}
 			for _, other := range row { // 138 things, 65 with a value: 73 without one
 				c.shown[math.Abs(other-n)] = true
@@ -215,8 +176,7 @@ var shownDate = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)T`)
 var shownTail = regexp.MustCompile(` \([QPL]\d+\)$|@[a-z-]+$`)
 
 // inShownRow reports whether the token at i is a figure in a row of a table in [Evidence.Shown], and a name in that row
-// is the nearest one before it or, if there is none, the nearest one after it, as in "the Emu War has 3". A row without
-// a name needs a sentence without names.
+// is the nearest one before it or, if there is none, the nearest one after it, as in "the Emu War has 3".
 func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
 	before, after, last, first := make([]int, len(c.shownRows)), make([]int, len(c.shownRows)), -1, len(toks)
 	for _, n := range named {
@@ -243,8 +203,7 @@ func (c *Checker) inShownRow(toks []token, named []found, i int) bool {
 		last, first = max(last, before[k]), min(first, after[k])
 	}
 	for k, r := range c.shownRows {
-		alone := len(r.names) == 0 && last < 0 && first == len(toks)
-		if !alone && (last < 0 || before[k] != last) && (last >= 0 || first == len(toks) || after[k] != first) {
+		if (last < 0 || before[k] != last) && (last >= 0 || first == len(toks) || after[k] != first) {
 			continue
 		}
 		for _, f := range r.figures {

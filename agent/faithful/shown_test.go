@@ -259,51 +259,6 @@ func TestReviewedOnceMore(t *testing.T) {
 	})
 }
 
-// Figures in notes that come from what a search or a page says about a thing.
-func TestDescriptions(t *testing.T) {
-	king := Evidence{Language: "it", Question: "dove ha studiato Martin Luther King?", Query: "SELECT ?school {}",
-		Labels: map[string]string{"Q418809": "Dreams", "Q8027": "Martin Luther King Jr.", "Q215489": "Coretta Scott King",
-			"Q501": "Alpha Team"},
-		Table: &kg.Table{Vars: []string{"school"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}},
-		Shown: `"Dreams":
-  Dreams (Q418809): 1990 film by Akira Kurosawa and Ishirō Honda (12 uses)
-  High Court of Australia (Q1358798) (5 uses)
-3 statements of educated at (P69):
-Martin Luther King Jr. (Q8027): American Baptist minister and civil rights leader, opinion jo…
-  instance of (P31): human (Q5)
-  date of birth (P569): 15 January 1929
-  number of children (P1971): 4
-Coretta Scott King (Q215489)
-  date of birth (P569): 27 April 1927
-Martin Luther King Jr. (Q8027), member of sports team (P54): 2 statements
-- Alpha Team (Q501)
-    start time (P580): 1 January 1951
-- (its value is not in this graph)
-    start time (P580): 1 January 1984
-`}
-	german := king
-	german.Language, german.Question = "de", "Wo studierte Martin Luther King? Welche Filme gibt es?"
-	compare(t, []sentence{
-		{king, "Manca un istituto; i titoli sono 1.", ""},
-		{king, "Mancano 4 istituti.", "4"},
-		{king, "Di un'altra squadra, dal 1984, i dati non dicono il nome.", ""},
-		{king, "Di un'altra squadra, dal 1951, i dati non dicono il nome.", "1951"},
-		{king, "Con Alpha Team giocava dal 1951.", ""},
-		{king, "Con Alpha Team giocava dal 1984.", "1984"},
-		{king, "Si intende Martin Luther King Jr., nato nel 1929.", ""},
-		{king, "Si intende Martin Luther King Jr., nato il 15 gennaio 1929.", ""},
-		{king, "Martin Luther King Jr. ha 4 figli.", ""},
-		{king, "Martin Luther King Jr. ha 12 figli.", "12"},
-		{king, "Martin Luther King Jr. è nato nel 1927.", "1927"},
-		{king, "Martin Luther King Jr. è nato nel 1990.", "1990"},
-		{king, "Coretta Scott King è nata nel 1927.", ""},
-		{king, "Coretta Scott King è nata nel 1929.", "1929"},
-		{german, "„Dreams“ ([[Q418809]]), laut Beschreibung ein Film von 1990, fehlt.", ""},
-		{german, "„Dreams“ (Q418809) ist laut Beschreibung von 1990.", ""},
-		{german, "„Dreams“ (Q418809) ist laut Beschreibung von 1929.", "1929"},
-	})
-}
-
 // Languages that the graph has only in English have their names in the text's language.
 func TestTranslatedLanguages(t *testing.T) {
 	poland := Evidence{Language: "fr", Question: "Quelles langues parle-t-on en Pologne ?", Query: "SELECT ?langue {}",
@@ -316,6 +271,8 @@ func TestTranslatedLanguages(t *testing.T) {
 		{poland, "On y parle l'allemand et le tchèque.", "tchèque"},
 		{german, "Die Sprachen sind Deutsch, Kaschubisch und Litauisch.", ""},
 		{german, "Die Sprachen sind Deutsch und Tschechisch.", "Tschechisch"},
+		{german, "Zu den Ländern gehört Litauen.", "Litauen"},
+		{poland, "L'Allemagne compte trois langues.", "Allemagne"},
 	})
 }
 
@@ -329,9 +286,19 @@ func TestRangeBeforeList(t *testing.T) {
 		{charmed, "The four main actresses of Charmed were born between 1971 and 1973: Shannen Doherty on 12 April 1971, Alyssa Milano on 19 December 1972, " +
 			"Rose McGowan on 5 September 1973 and Holly Marie Combs on 3 December 1973.", ""},
 		{charmed, "The four were born between 1971 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1973.", "1971 1973"},
-		{charmed, "The four were born between 1970 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1972.", "1970"},
-		{charmed, "The four were born between 1972 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1972.", "1972"},
+		{charmed, "The four were born between 1970 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1972.", "1970 1973 1971 1972"},
+		{charmed, "The four were born between 1972 and 1973: Shannen Doherty in 1971, Alyssa Milano in 1972.", "1972 1973 1971 1972"},
 		{charmed, "The five were born: Shannen Doherty in 1971, Alyssa Milano in 1972.", "five"},
 		{charmed, "Shannen Doherty was born: Alyssa Milano in 1971, Rose McGowan in 1973.", "1971 1973"},
+		{charmed, "The earliest were born between 1971 and 1973: Holly Marie Combs in 1973, Shannen Doherty in 1971.", "earliest earliest"},
+	})
+	films := Evidence{Language: "en", Question: "films with year and director", Query: "SELECT ?film ?year ?director {}",
+		Labels: map[string]string{"Q1": "Alpha", "Q2": "Beta", "Q3": "Zeta", "Q4": "Eta", "Q7": "Ann Lee"},
+		Table: &kg.Table{Vars: []string{"film", "year", "director"}, Rows: [][]rdf.Term{{item("Q1"), integer("1980"), item("Q7")},
+			{item("Q2"), integer("1983"), item("Q7")}, {item("Q3"), integer("2010"), {}}, {item("Q4"), integer("2010"), {}}}}}
+	compare(t, []sentence{
+		{films, "Two films have no director: Alpha (1980) and Beta (1983).", "Two"},
+		{films, "The films from 2010 are: Alpha (1980) and Beta (1983).", "2010 1980 1983"},
+		{films, "Two films have no director: Zeta (2010) and Eta (2010).", ""},
 	})
 }

@@ -453,14 +453,15 @@ func (c *Checker) covers(word string) bool {
 }
 
 // inflected returns the number of tokens that form a name, or 0 if they do not form it. Each word may have a different
-// ending, as in Vereinigten Staaten.
+// ending, as in Vereinigten Staaten, but must not be the name of a country: Italien is not a form of Italienisch.
 func (c *Checker) inflected(toks []token, words []string) int {
 	if len(toks) < len(words) {
 		return 0
 	}
 	for i, w := range words {
 		a, b := []rune(toks[i].folded), []rune(w)
-		if k := common(a, b); k < min(len(a), len(b))-2 || k < 4 && toks[i].folded != w {
+		k := common(a, b)
+		if toks[i].folded != w && (k < 4 || k < max(len(a), len(b))-2 || c.isCountry(toks[i].folded)) {
 			return 0
 		}
 	}
