@@ -27,8 +27,8 @@ func clauses(sentence string) []string {
 }
 
 // check returns the faults in a sentence. If the sentence as a whole has faults, its clauses are checked as if they
-// were sentences, since a figure in one clause need not belong to a name in another. The same is true of a range and the
-// list after it, but not of the order of the names in that list.
+// were sentences, since a figure in one clause need not belong to a name in another. The same is true of a range and
+// the list after it, but not of the order of the names in that list.
 func (c *Checker) check(s string) []Fault {
 	whole := c.sentence(s)
 	if len(whole) == 0 {
@@ -50,8 +50,9 @@ func (c *Checker) check(s string) []Fault {
 }
 
 // beforeList splits a clause at the colon between a range and a list of names, each with a figure: "The four were born
-// between 1971 and 1973: Ann in 1971, Eve in 1973 …". The range must consist of the smallest and the largest figure of a
-// column, and there must be no other figure and no name before the colon, since the check compares these with the names.
+// between 1971 and 1973: Ann in 1971, Eve in 1973 …". The range must consist of the smallest and the largest figure of
+// a column, and there must be no other figure and no name before the colon, since the check compares these with the
+// names.
 func (c *Checker) beforeList(clause string) (before, list string, ok bool) {
 	before, list, _ = strings.Cut(clause, ": ")
 	start, toks := c.numerals(tokens(before)), c.numerals(tokens(list))

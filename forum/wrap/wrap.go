@@ -96,8 +96,8 @@ func boundary(word []rune, most int) int {
 	return 0
 }
 
-// lastParts are final elements of German and Dutch compounds in table headers. Without them, syllable would break such a
-// compound elsewhere.
+// lastParts are final elements of German and Dutch compounds in table headers. Without them, syllable would break such
+// a compound elsewhere.
 var lastParts = strings.Fields("angehörigkeit ausgabe datum einheit jaar jahr land naam name nummer " +
 	"plaats punkt sprache staat stadt titel zahl zeit")
 
