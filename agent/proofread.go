@@ -26,10 +26,12 @@ type header struct{ Column, Header string }
 // proofread has the model read the reply once more, as an editor would before posting it. The model sees the question,
 // the steps, the result and the faults that were found in the reply, and may change what it wrote: the outcome's short
 // answer, and the assumptions, open points and headers of the answer a, which is nil if there is none. If the options
-// do not ask for this, or if the model fails or its response cannot be read, nothing changes.
-func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *Answer, faults []faithful.Fault) error {
+// do not ask for this, or if the model fails or its response cannot be read, nothing changes. told reports whether the
+// model has read the faults.
+func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *Answer, faults []faithful.Fault) (
+	told bool, err error) {
 	if !r.proofs || out.Short == "" || out.Asks != "" {
-		return nil
+		return false, nil
 	}
 	w := wordingOf(out.Short, a)
 	data := map[string]any{"Reply": w, "Faults": faults, "Steps": r.state.Steps(), "SPARQL": "", "Shows": "",
@@ -45,13 +47,13 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "proofread", MaxTokens: 3000, JSON: true, Data: data})
 	var h *event.Halt
 	if errors.As(err, &h) {
-		return nil // the reply can be posted as it is
+		return false, nil // the reply can be posted as it is
 	}
 	if err != nil || !ok {
-		return err
+		return false, err
 	}
 	if w, ok = w.read(text); !ok {
-		return nil
+		return false, nil
 	}
 	out.Short = w.Answer
 	if a != nil {
@@ -60,7 +62,7 @@ func (r *run) proofread(ctx context.Context, b *event.Branch, out *Outcome, a *A
 			a.Headers[h.Column] = h.Header
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // address contains the word that a reply's fixed sentences use to address the asker, by language. In other languages,

@@ -95,6 +95,32 @@ func TestProofreadShown(t *testing.T) {
 	}
 }
 
+// TestAskedOnce checks that the model is not asked twice about the same unsupported claim: not again after it has
+// proofread its reply.
+func TestAskedOnce(t *testing.T) {
+	for second, want := range map[string]int{
+		`{}`: 0, // the sentence that the model was told about is left out
+		`{"answer": "Tarburg. It has nine rivers and 9 lakes."}`: 1, // "nine" is new
+		"???": 1, // the model did not say whether it read the faults
+	} {
+		m := &turnModel{turns: []string{capital, `finish {"columns": ["city"], "answer": "Tarburg. It has 9 rivers."}`, second, "Tarburg."}}
+		e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true, Proofread: true})
+		out, err := e.Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, Limits{})
+		if err != nil || out.Short != "Tarburg." {
+			t.Errorf("%s: %v %q", second, err, out.Short)
+		}
+		corrections := 0
+		for _, p := range purposes(m.requests) {
+			if p == "correct" {
+				corrections++
+			}
+		}
+		if corrections != want {
+			t.Errorf("%s: %d corrections, want %d: %v", second, corrections, want, purposes(m.requests))
+		}
+	}
+}
+
 // TestProofreadWithoutAnswer checks that the text that says that there is no answer is proofread, too.
 func TestProofreadWithoutAnswer(t *testing.T) {
 	for second, want := range map[string]string{

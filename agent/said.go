@@ -15,9 +15,10 @@ import (
 )
 
 // compare checks what the model says against what was found, after the model has proofread it. If an answer's text
-// contains unsupported claims, the model corrects it once; sentences that are still unsupported are removed. The model
-// states in its own words what it assumed, what it left open, and why there is no answer. In these texts, only figures
-// and names are checked. What it assumed and left open may also be corrected once.
+// contains unsupported claims that the model was not asked about before, the model corrects it once; sentences that are
+// still unsupported are removed. The model states in its own words what it assumed, what it left open, and why there is
+// no answer. In these texts, only figures and names are checked. What it assumed and left open may also be corrected
+// once.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}
@@ -26,7 +27,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 		}
 		c := faithful.New(faithful.Evidence{Question: strings.Join(seen, "\n"), Language: r.Language.Code})
 		before := out.Short
-		err := r.proofread(ctx, b, out, nil, unnamed(c, before))
+		_, err := r.proofread(ctx, b, out, nil, unnamed(c, before))
 		if out.Short = named(c, out.Short); out.Short == "" {
 			out.Short = named(c, before)
 		}
@@ -40,12 +41,15 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	}
 	c, notes := Checker(out.Asked, &a, r.Language.Code), r.noteChecker(&a, out.Asked)
 	before, notesBefore := out.Short, []string{a.Assumed, a.Open}
-	err := r.proofread(ctx, b, out, &a,
-		slices.Concat(c.Faults(out.Short), unnamed(notes, a.Assumed), unnamed(notes, a.Open)))
+	asked := slices.Concat(c.Faults(out.Short), unnamed(notes, a.Assumed), unnamed(notes, a.Open))
+	told, err := r.proofread(ctx, b, out, &a, asked)
 	if err != nil {
 		return err
 	}
-	if out.Short, err = r.supported(ctx, b, &a, out.Short, c.Faults, c.Keep); err != nil {
+	if !told {
+		asked = nil
+	}
+	if out.Short, err = r.supported(ctx, b, &a, out.Short, asked, c.Faults, c.Keep); err != nil {
 		return err
 	}
 	if out.Short == "" {
@@ -53,7 +57,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	}
 	for i, note := range []*string{&a.Assumed, &a.Open} {
 		removed := *note == ""
-		*note, err = r.supported(ctx, b, &a, *note, func(s string) []faithful.Fault { return unnamed(notes, s) },
+		*note, err = r.supported(ctx, b, &a, *note, asked, func(s string) []faithful.Fault { return unnamed(notes, s) },
 			func(s string) string { return named(notes, s) })
 		if err != nil {
 			return err
@@ -132,11 +136,14 @@ func LabelsIn(steps []Step) map[string]string {
 }
 
 // supported returns the part of a text about an answer that is supported, after the model had a chance to correct it.
-// faults and keep check a text.
-func (r *run) supported(ctx context.Context, b *event.Branch, a *Answer, text string,
+// asked contains the faults that the model has already had that chance for. faults and keep check a text.
+func (r *run) supported(ctx context.Context, b *event.Branch, a *Answer, text string, asked []faithful.Fault,
 	faults func(string) []faithful.Fault, keep func(string) string) (string, error) {
 	kept, found := keep(text), faults(text)
-	if len(found) == 0 {
+	same := func(f faithful.Fault) bool {
+		return slices.ContainsFunc(asked, func(x faithful.Fault) bool { return x.Piece == f.Piece && x.Kind == f.Kind })
+	}
+	if !slices.ContainsFunc(found, func(f faithful.Fault) bool { return !same(f) }) {
 		return kept, nil
 	}
 	again, err := r.correct(ctx, b, a, text, found)
