@@ -19,8 +19,8 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// onceCloser releases the lock by closing its file. The file remains, since removing it would let two processes lock
+// onceCloser releases the lock and closes its file. The file remains, since removing it would let two processes lock
 // two different files with the same name.
-func onceCloser(f *os.File) func() error {
-	return sync.OnceValue(f.Close)
+func onceCloser(f *os.File, unlock func() error) func() error {
+	return sync.OnceValue(func() error { return errors.Join(unlock(), f.Close()) })
 }

@@ -46,7 +46,8 @@ func Lock(dir string) (release func() error, err error) {
 		f.Close()
 		return nil, fmt.Errorf("locking the data folder %s: %w", dir, describe(err))
 	}
-	return onceCloser(f), nil
+	// Closing the file is not enough: a process that this one is just starting may have a copy of its descriptor.
+	return onceCloser(f, func() error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }), nil
 }
 
 // holder reads the process ID that the holder wrote, which may be slightly out of date.

@@ -40,5 +40,5 @@ func Lock(dir string) (release func() error, err error) {
 		f.Close()
 		return nil, fmt.Errorf("locking the data folder %s: %w", dir, describe(err))
 	}
-	return onceCloser(f), nil
+	return onceCloser(f, func() error { return nil }), nil
 }
